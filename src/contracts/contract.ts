@@ -1,0 +1,42 @@
+import { attemptOf, type Change, type Job } from '../kernel/index.js';
+import type { Machine } from './machine.js';
+
+export const CONTRACT_NAMES = ['task-runs', 'jobs', 'guarantees', 'run-state', 'tasks'] as const;
+export type ContractName = (typeof CONTRACT_NAMES)[number];
+
+/** One source's view of the engine: its states, and how a job looks in them. */
+export type Contract<S extends string> = {
+  readonly name: ContractName;
+  /** Its HTTP resource. */
+  readonly resource: string;
+  readonly machine: Machine<S>;
+  project(job: Job): S;
+};
+
+export type StatusChange<S extends string> = {
+  readonly from: S | null;
+  readonly to: S;
+  readonly change: Change;
+};
+
+/** The changes that a contract sees: those that move its own state. */
+export function statusChangesOf<S extends string>(
+  contract: Contract<S>,
+  changes: readonly Change[],
+): StatusChange<S>[] {
+  return changes.flatMap((change) => {
+    const from = change.before && contract.project(change.before);
+    const to = contract.project(change.after);
+    return from === to ? [] : [{ from, to, change }];
+  });
+}
+
+/** The attempt that an event speaks of: when leaving `running` the one that ended, otherwise the current one. */
+export function attemptShown({ before, after }: Change): number {
+  return attemptOf(before?.status === 'running' ? before : after);
+}
+
+/** The identity of an event in every contract: its place in the log. */
+export function eventIdOf({ rev, index, after }: Change): string {
+  return `evt_${after.spec.jobId}_${rev}_${index}`;
+}

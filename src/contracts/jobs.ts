@@ -1,0 +1,95 @@
+import type { Job, Status } from '../kernel/index.js';
+import type { Contract } from './contract.js';
+import { errorCodeIn } from './error-codes.js';
+import type { Machine } from './machine.js';
+import { payloadValue } from './payload-value.js';
+import { utc, utcOrNull } from './utc.js';
+
+export const JOB_STATUSES = [
+  'queued',
+  'running',
+  'retrying',
+  'succeeded',
+  'dlq_pending',
+  'dlq_recorded',
+  'failed',
+  'cancelled',
+] as const;
+export type JobStatus = (typeof JOB_STATUSES)[number];
+
+const machine: Machine<JobStatus> = {
+  states: JOB_STATUSES,
+  edges: [
+    { from: null, to: 'queued' },
+    { from: 'queued', to: 'running' },
+    { from: 'running', to: 'succeeded' },
+    { from: 'running', to: 'retrying' },
+    { from: 'running', to: 'dlq_pending' },
+    { from: 'retrying', to: 'running' },
+    { from: 'retrying', to: 'dlq_pending' },
+    { from: 'dlq_pending', to: 'dlq_recorded' },
+    { from: 'dlq_recorded', to: 'failed' },
+    { from: 'queued', to: 'cancelled', added: true },
+    { from: 'running', to: 'cancelled', added: true },
+    { from: 'retrying', to: 'cancelled', added: true },
+  ],
+};
+
+const STATUS: Readonly<Record<Status, JobStatus>> = {
+  scheduled: 'queued',
+  queued: 'queued',
+  running: 'running',
+  waiting: 'running',
+  unblocked: 'running',
+  retrying: 'retrying',
+  interrupted: 'running',
+  dlq_pending: 'dlq_pending',
+  dlq_recorded: 'dlq_recorded',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  cancelled: 'cancelled',
+};
+
+/** Jobs: retries and the dead-letter queue. */
+export const jobs: Contract<JobStatus> = {
+  name: 'jobs',
+  resource: '/api/v1/jobs',
+  machine,
+  project: (job) => STATUS[job.status],
+};
+
+export type JobView = {
+  readonly job_id: string;
+  readonly tenant_id: string;
+  readonly job_type: string;
+  readonly status: JobStatus;
+  readonly retry_count: number;
+  readonly idempotency_key: string;
+  readonly trace_id: string;
+  readonly error_code: string | null;
+  readonly payload_json: unknown;
+  readonly next_retry_at: string | null;
+  readonly dlq_id: string | null;
+  readonly requeued_from: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+};
+
+export function jobView(job: Job): JobView {
+  return {
+    job_id: job.spec.jobId,
+    tenant_id: job.spec.tenantId,
+    job_type: job.spec.task,
+    status: jobs.project(job),
+    retry_count: job.retryCount,
+    idempotency_key: job.spec.idempotencyKey,
+    trace_id: job.spec.traceId,
+    error_code: job.failure && errorCodeIn('jobs', job.failure.code),
+    payload_json: payloadValue(job.input),
+    next_retry_at: utcOrNull(job.nextRetryAt),
+    dlq_id: job.deadLetter && job.deadLetter.dlqId,
+    requeued_from: job.spec.requeuedFrom,
+    created_at: utc(job.createdAt),
+    updated_at: utc(job.updatedAt),
+  };
+}

@@ -1,0 +1,110 @@
+import { isTerminal, type Change, type Job, type Status } from '../kernel/index.js';
+import { statusChangesOf, type Contract } from './contract.js';
+import { errorCodeIn } from './error-codes.js';
+import type { Machine } from './machine.js';
+import { stepsOf, type StepSnapshot } from './run-state-steps.js';
+import { utc, utcOrNull } from './utc.js';
+
+export type RunState = 'queued' | 'running' | 'success' | 'failed' | 'canceled' | 'interrupted';
+
+const machine: Machine<RunState> = {
+  states: ['queued', 'running', 'success', 'failed', 'canceled', 'interrupted'],
+  edges: [
+    { from: null, to: 'queued' },
+    { from: 'queued', to: 'running' },
+    { from: 'running', to: 'success' },
+    { from: 'running', to: 'failed' },
+    { from: 'running', to: 'canceled' },
+    { from: 'running', to: 'interrupted' },
+    { from: 'queued', to: 'canceled', added: true },
+  ],
+};
+
+const STATE: Readonly<Record<Status, RunState>> = {
+  scheduled: 'queued',
+  queued: 'queued',
+  running: 'running',
+  waiting: 'running',
+  unblocked: 'running',
+  retrying: 'running',
+  interrupted: 'running',
+  dlq_pending: 'running',
+  dlq_recorded: 'running',
+  succeeded: 'success',
+  failed: 'failed',
+  cancelled: 'canceled',
+};
+
+/** Run state for integrators. Here `interrupted` is an end: a run that will be resumed is still running. */
+export const runState: Contract<RunState> = {
+  name: 'run-state',
+  resource: '/api/v1/runs',
+  machine,
+  project: (job) =>
+    job.status === 'failed' && job.deadLetter?.from === 'interrupted' ? 'interrupted' : STATE[job.status],
+};
+
+export type RunSnapshot = {
+  readonly run_id: string;
+  readonly workflow_name: string;
+  readonly status: RunState;
+  readonly message: string | null;
+  readonly last_error: { readonly code: string; readonly message: string } | null;
+  readonly interrupted_reason: string | null;
+  readonly version: number;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+  readonly updated_at: string;
+  readonly steps: readonly StepSnapshot[];
+};
+
+/** The snapshot that a job's whole log amounts to. Its version is the log's: one more for every commit. */
+export function runSnapshot(job: Job, changes: readonly Change[]): RunSnapshot {
+  return {
+    run_id: job.spec.jobId,
+    workflow_name: job.spec.task,
+    status: runState.project(job),
+    message: messageOf(job),
+    last_error: lastErrorOf(job),
+    interrupted_reason: job.interruptedReason,
+    version: job.rev,
+    started_at: utcOrNull(job.startedAt),
+    finished_at: utcOrNull(job.finishedAt),
+    updated_at: utc(job.updatedAt),
+    steps: stepsOf(changes),
+  };
+}
+
+export type RunCallback = {
+  readonly run_id: string;
+  readonly workflow_name: string;
+  readonly status: RunState;
+  readonly step: string | null;
+  readonly host: string | null;
+  readonly timestamp: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly version: number;
+};
+
+/** One callback for each change of the run's status. */
+export function runCallbacks(changes: readonly Change[]): RunCallback[] {
+  return statusChangesOf(runState, changes).map(({ to, change: { event, after } }) => ({
+    run_id: after.spec.jobId,
+    workflow_name: after.spec.task,
+    status: to,
+    step: null,
+    host: null,
+    timestamp: utc(event.at),
+    error: isTerminal(after.status) ? lastErrorOf(after) : null,
+    version: after.rev,
+  }));
+}
+
+function messageOf(job: Job): string | null {
+  if (job.status === 'waiting') return `waiting for ${job.waits.map(({ key }) => key).join(', ')}`;
+  return job.failure && job.failure.message;
+}
+
+function lastErrorOf({ failure }: Job): RunSnapshot['last_error'] {
+  return failure && { code: errorCodeIn('run-state', failure.code), message: failure.message };
+}

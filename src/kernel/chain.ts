@@ -1,0 +1,49 @@
+import { ERASED_PREFIX } from './payload.js';
+
+/** A cryptographic hash of a text, as text. Injected: hashing stands outside `decide` and `evolve`. */
+export type Hash = (text: string) => string;
+
+/** What a link covers: the key of the log row, the command that wrote it, and its encoded events. */
+export type ChainedRow = {
+  readonly jobId: string;
+  readonly rev: number;
+  readonly commandId: string | null;
+  /** As `encodeEvents` wrote it: a header line and one line for each payload. */
+  readonly body: string;
+};
+
+/** What stands before the first link. */
+export const CHAIN_START = '';
+
+/**
+ * The link of a log row to the one before it. It covers payloads by their digests only, so a payload can move
+ * elsewhere or be erased (its line then holds the digest) and the chain still holds.
+ */
+export function chainLink(hash: Hash, previous: string, { jobId, rev, commandId, body }: ChainedRow): string {
+  const [header, ...payloads] = body.split('\n');
+  const digests = payloads.map((line) =>
+    line.startsWith(ERASED_PREFIX) ? line.slice(ERASED_PREFIX.length) : hash(line),
+  );
+  return hash([JSON.stringify([previous, jobId, rev, commandId]), header, ...digests].join('\n'));
+}
+
+/** A row whose payloads are gone, and whose link is what it was. */
+export function erasePayloads(hash: Hash, body: string): string {
+  const [header, ...payloads] = body.split('\n');
+  const erased = payloads.map((line) => (line.startsWith(ERASED_PREFIX) ? line : ERASED_PREFIX + hash(line)));
+  return [header, ...erased].join('\n');
+}
+
+/** Checks a job's log from its first row on. Null if it holds; else the revision of the first row that does not. */
+export function findBrokenLink(
+  hash: Hash,
+  rows: readonly (ChainedRow & { readonly link: string })[],
+): { readonly rev: number; readonly problem: 'missing' | 'altered' } | null {
+  let previous = CHAIN_START;
+  for (const [index, row] of rows.entries()) {
+    if (row.rev !== index + 1) return { rev: index + 1, problem: 'missing' };
+    previous = chainLink(hash, previous, row);
+    if (previous !== row.link) return { rev: row.rev, problem: 'altered' };
+  }
+  return null;
+}

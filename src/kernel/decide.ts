@@ -1,0 +1,80 @@
+import type { Command, CommandOf, CommandType } from './command.js';
+import { findCommandFault } from './command-shape.js';
+import { reject, type Decision } from './decision.js';
+import type { Job } from './job.js';
+import { StepLog, type StepIndex } from './step-log.js';
+import { abortRecovery } from './transitions/abort-recovery.js';
+import { beginEffect } from './transitions/begin-effect.js';
+import { beginWait } from './transitions/begin-wait.js';
+import { cancel } from './transitions/cancel.js';
+import { claim } from './transitions/claim.js';
+import { complete } from './transitions/complete.js';
+import { completeWait } from './transitions/complete-wait.js';
+import { consumeWait } from './transitions/consume-wait.js';
+import { create } from './transitions/create.js';
+import { expireDeadline } from './transitions/expire-deadline.js';
+import { expireWaits } from './transitions/expire-waits.js';
+import { failAttempt } from './transitions/fail-attempt.js';
+import { failStep } from './transitions/fail-step.js';
+import { forceFail } from './transitions/force-fail.js';
+import { heartbeat } from './transitions/heartbeat.js';
+import { interrupt } from './transitions/interrupt.js';
+import { promote } from './transitions/promote.js';
+import { reconcileEffect } from './transitions/reconcile-effect.js';
+import { recordStep } from './transitions/record-step.js';
+import { resolveEffect } from './transitions/resolve-effect.js';
+import { saveCheckpoint } from './transitions/save-checkpoint.js';
+import { closeEffect, doubtEffect, recordEffect } from './transitions/settle-effect.js';
+import { signal } from './transitions/signal.js';
+import { timeOut } from './transitions/time-out.js';
+
+type Transitions = {
+  readonly [T in Exclude<CommandType, 'create'>]: (
+    job: Job,
+    command: CommandOf<T>,
+    steps: StepIndex,
+  ) => Decision;
+};
+
+const TRANSITIONS: Transitions = {
+  promote,
+  claim,
+  heartbeat,
+  complete,
+  'fail-attempt': failAttempt,
+  'time-out': timeOut,
+  'begin-wait': beginWait,
+  'consume-wait': consumeWait,
+  'complete-wait': completeWait,
+  'expire-waits': expireWaits,
+  signal,
+  interrupt,
+  'abort-recovery': abortRecovery,
+  cancel,
+  'force-fail': forceFail,
+  'expire-deadline': expireDeadline,
+  'record-step': recordStep,
+  'fail-step': failStep,
+  'begin-effect': beginEffect,
+  'record-effect': recordEffect,
+  'close-effect': closeEffect,
+  'doubt-effect': doubtEffect,
+  'reconcile-effect': reconcileEffect,
+  'resolve-effect': resolveEffect,
+  'save-checkpoint': saveCheckpoint,
+};
+
+const NO_STEPS: StepIndex = new StepLog();
+
+/**
+ * Answers a command: the events that it causes, or why not. Pure, and total: a command of any shape gets an answer,
+ * and a refused one has changed nothing. `steps` matters to commands about steps, effects and waits only.
+ */
+export function decide(job: Job | null, command: Command, steps: StepIndex = NO_STEPS): Decision {
+  const fault = findCommandFault(command);
+  if (fault !== null) return reject('INVALID_COMMAND', { field: fault });
+  if (command.type === 'create') return create(job, command);
+  if (job === null) return reject('JOB_NOT_FOUND');
+  const transition = TRANSITIONS[command.type] as (job: Job, command: Command, steps: StepIndex) => Decision;
+  return transition(job, command, steps);
+}

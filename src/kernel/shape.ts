@@ -1,0 +1,101 @@
+import type { Timestamp } from './payload.js';
+
+/**
+ * Looks at a value of unknown origin. Null: it fits. Otherwise the path, from that value on, of what does not;
+ * empty for the value itself.
+ */
+export type Check = (value: unknown) => string | null;
+
+/** One check for every field of T, none missing. */
+export type Fields<T> = { readonly [K in keyof T]-?: Check };
+
+const BAD = '';
+const holds =
+  (test: (value: unknown) => boolean): Check =>
+  (value) =>
+    test(value) ? null : BAD;
+
+export const flag = holds((value) => value === true || value === false);
+export const text = (maxLength: number): Check =>
+  holds((value) => typeof value === 'string' && value.length > 0 && value.length <= maxLength);
+export const matching = (pattern: RegExp): Check =>
+  holds((value) => typeof value === 'string' && pattern.test(value));
+export const integer = ({ min, max = Number.MAX_SAFE_INTEGER }: { min: number; max?: number }): Check =>
+  holds((value) => Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max);
+export const oneOf = (...allowed: readonly unknown[]): Check => holds((value) => allowed.includes(value));
+
+/**
+ * The latest time that any date library can show. Sums of a time and a delay stay exact integers below it.
+ */
+const LATEST: Timestamp = 8.64e15;
+export const timestamp = integer({ min: 0, max: LATEST });
+/** A span of time. The longest is about 285 years. */
+export const duration = ({ min }: { min: number }): Check => integer({ min, max: 9e12 });
+
+/** JSON text is opaque, but it is one line and not the mark of an erased payload: the log relies on both. */
+export const jsonText = holds(
+  (value) => typeof value === 'string' && value.length > 0 && value[0] !== '!' && !value.includes('\n'),
+);
+
+export const nullable =
+  (check: Check): Check =>
+  (value) =>
+    value === null ? null : check(value);
+
+export function list(check: Check, { min, max }: { min: number; max: number }): Check {
+  return (value) => {
+    if (!Array.isArray(value) || value.length < min || value.length > max) return BAD;
+    for (let i = 0; i < value.length; i++) {
+      const fault = check(value[i]);
+      if (fault !== null) return join(`[${i}]`, fault);
+    }
+    return null;
+  };
+}
+
+export function dictionary(check: Check): Check {
+  return (value) => {
+    if (!isRecord(value)) return BAD;
+    for (const key of Object.keys(value)) {
+      const fault = check(value[key]);
+      if (fault !== null) return join(key, fault);
+    }
+    return null;
+  };
+}
+
+/** An object with exactly these fields: an unknown one is a fault too, so nothing unforeseen is ever stored. */
+export function object<T>(fields: Fields<T>): Check {
+  const checks = Object.entries(fields) as [string, Check][];
+  const known = new Set(Object.keys(fields));
+  return (value) => {
+    if (!isRecord(value)) return BAD;
+    for (const [name, check] of checks) {
+      const fault = check(value[name]);
+      if (fault !== null) return join(name, fault);
+    }
+    for (const name in value) {
+      if (!known.has(name)) return name;
+    }
+    return null;
+  };
+}
+
+/** One of several objects, told apart by the value of one field. */
+export function variant(tag: string, variants: Readonly<Record<string, Check>>): Check {
+  const byTag = new Map(Object.entries(variants));
+  return (value) => {
+    if (!isRecord(value)) return BAD;
+    const check = byTag.get(value[tag] as string);
+    return check ? check(value) : tag;
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function join(parent: string, child: string): string {
+  if (child === BAD) return parent;
+  return child[0] === '[' ? parent + child : `${parent}.${child}`;
+}

@@ -1,0 +1,51 @@
+import type { Failure } from './failure.js';
+import type { JsonText, Timestamp } from './payload.js';
+import type { WorkerRef } from './job.js';
+import type { Wait, WaitOutcome } from './wait.js';
+
+/** Which step of a job: its name, and the how-manieth use of that name this is, from 1. */
+export type StepRef = { readonly step: string; readonly occurrence: number };
+
+export type RunStep = {
+  readonly kind: 'run';
+  readonly tries: number;
+  /** Null until the step's result is recorded; then it never changes. */
+  readonly output: JsonText | null;
+  readonly failure: Failure | null;
+  readonly nextTryAt: Timestamp | null;
+  /** The attempt in which it last failed. A failure holds for its own attempt; a later one starts afresh. */
+  readonly failedInAttempt: number | null;
+};
+
+/**
+ * A row of the invocation ledger. Entries are numbered: a new one exists only where the one before was closed.
+ *
+ * open: the body was entered · unknown: it threw · closed: it provably did not happen · committed: it did.
+ */
+export type EffectStep = {
+  readonly kind: 'effect';
+  readonly tool: string;
+  readonly effectKey: string;
+  readonly entry: number;
+  readonly state: 'open' | 'unknown' | 'closed' | 'committed';
+  readonly attemptId: string;
+  readonly worker: WorkerRef;
+  readonly intendedAt: Timestamp;
+  readonly result: JsonText | null;
+};
+
+export type WaitStep = {
+  readonly kind: 'wait';
+  readonly wait: Wait;
+  readonly outcome: WaitOutcome | null;
+  readonly payload: JsonText | null;
+};
+
+export type Step = RunStep | EffectStep | WaitStep;
+
+/** A step's identity within its job. Step names hold no `#`, so two refs never share a key. */
+export function stepKey({ step, occurrence }: StepRef): string {
+  return `${step}#${occurrence}`;
+}
+
+export const STEP_NAME = /^[^#\p{C}]{1,200}$/u;

@@ -1,0 +1,20 @@
+import type { Claim } from '../command.js';
+import { accept, reject, type Decision } from '../decision.js';
+import { illegal } from '../fence.js';
+import type { Job } from '../job.js';
+import { claimableAt } from '../readiness.js';
+
+/**
+ * A worker takes the lease. What kind of claim it is follows from the state: a first start, a due retry,
+ * a recovery, or the end of a wait. A scheduled job that is due is promoted on the way.
+ */
+export function claim(job: Job, { now, actor, attemptId, worker }: Claim): Decision {
+  const dueAt = claimableAt(job);
+  if (dueAt === null) return illegal(job, 'running');
+  if (now < dueAt) return reject('NOT_DUE', { dueAt });
+  if (attemptId === job.attemptId) return reject('ATTEMPT_ID_REUSED', { attemptId });
+
+  const started = { type: 'attempt.started', at: now, actor, attemptId, worker } as const;
+  if (job.status === 'scheduled') return accept({ type: 'job.promoted', at: now, actor }, started);
+  return accept(started);
+}

@@ -1,0 +1,50 @@
+import type { Timestamp } from './payload.js';
+
+export const WAIT_KINDS = ['signal', 'timer', 'child', 'approval', 'message'] as const;
+export type WaitKind = (typeof WAIT_KINDS)[number];
+
+/**
+ * How a wait ended: something arrived, its timer ran out, it expired first, or the job's own deadline
+ * passed over it.
+ */
+export const WAIT_OUTCOMES = ['received', 'elapsed', 'timeout', 'deadline'] as const;
+export type WaitOutcome = (typeof WAIT_OUTCOMES)[number];
+
+export type Wait = {
+  /** The correlation key, unique within the job for ever. */
+  readonly key: string;
+  readonly kind: WaitKind;
+  readonly step: string;
+  readonly occurrence: number;
+  readonly reason: string | null;
+  readonly expiresAt: Timestamp | null;
+};
+
+/**
+ * Keys that a caller may signal. They hold no `#`, which every key that the engine makes for itself
+ * (timers, children, operator decisions) does: a signal can never complete one of those.
+ */
+export const SIGNAL_KEY = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+/**
+ * The wait that an effect of unknown outcome parks its job on: one decision for each entry, by an operator.
+ * It is a step of its own, beside the effect that it decides.
+ */
+export function effectDecisionWait({
+  step,
+  occurrence,
+  entry,
+}: {
+  step: string;
+  occurrence: number;
+  entry: number;
+}): Wait {
+  return {
+    key: `effect:${step}#${occurrence}/${entry}`,
+    kind: 'approval',
+    step: `decision:${step}/${occurrence}`,
+    occurrence: entry,
+    reason: 'effect_unknown',
+    expiresAt: null,
+  };
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../ports/clock.js';
+
+/** A clock that stands still until it is told to move. */
+export interface FakeClock extends Clock {
+  /** Moves on by `ms`, running what falls due on the way, each at its own time and in order. */
+  advance(ms: number): void;
+  /** Actions that are still to run. A test that ends with some has leaked a timer. */
+  readonly pending: number;
+}
+
+type Timer = { readonly at: number; readonly order: number; readonly action: () => void };
+
+export function fakeClock(startAt: number): FakeClock {
+  let now = startAt;
+  let ordered = 0;
+  const timers = new Set<Timer>();
+
+  const nextDue = (until: number): Timer | undefined => {
+    let first: Timer | undefined;
+    for (const timer of timers) {
+      if (timer.at > until) continue;
+      if (!first || timer.at < first.at || (timer.at === first.at && timer.order < first.order))
+        first = timer;
+    }
+    return first;
+  };
+
+  return {
+    now: () => now,
+    after(delayMs, action) {
+      const timer: Timer = { at: now + Math.max(0, delayMs), order: ordered++, action };
+      timers.add(timer);
+      return () => {
+        timers.delete(timer);
+      };
+    },
+    advance(ms) {
+      const until = now + ms;
+      for (let timer = nextDue(until); timer; timer = nextDue(until)) {
+        timers.delete(timer);
+        now = timer.at;
+        timer.action();
+      }
+      now = until;
+    },
+    get pending() {
+      return timers.size;
+    },
+  };
+}

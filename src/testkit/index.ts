@@ -1,0 +1,8 @@
+/** What tests of jobs need, ours and yours: samples, `given().when().then…`, a clock and chance under control. */
+export * from './fake-clock.js';
+export * from './given.js';
+export * from './prng.js';
+export * from './random-history.js';
+export * from './sample-commands.js';
+export * from './sample-events.js';
+export * from './sample-job.js';
