@@ -2,6 +2,7 @@ import {
   attemptOf,
   attemptRecordsOf,
   type Actor,
+  type AttemptRecord,
   type Change,
   type Job,
   type Status,
@@ -132,10 +133,18 @@ export function runEvents(changes: readonly Change[]): RunStatusChanged[] {
   });
 }
 
+export type RunAttempt = {
+  readonly task_id: string;
+  readonly attempt: number;
+  readonly idempotency_key: string;
+  readonly started_at: string;
+  readonly ended_at: string | null;
+  readonly outcome: AttemptRecord['outcome'];
+  readonly error_code: string | null;
+};
+
 /** The attempts of a run, numbered over all runs of its task. */
-export function runAttempts(
-  changes: readonly Change[],
-): { readonly task_id: string; readonly attempt: number }[] {
+export function runAttempts(changes: readonly Change[]): RunAttempt[] {
   const spec = changes[0]?.after.spec;
   if (!spec) return [];
   return attemptRecordsOf(changes).map((record) => ({

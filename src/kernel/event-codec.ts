@@ -1,5 +1,6 @@
 import type { Event, EventType } from './event.js';
 import { findEventFault } from './event-shape.js';
+import { isRecord } from './shape.js';
 
 /**
  * The version that this release writes. It reads every version from 1 on, and refuses a later one. A change of
@@ -73,7 +74,7 @@ export function decodeEvents(body: string, upgrades: readonly Upgrade[] = UPGRAD
     if (field !== undefined && event[field] === undefined) event = { ...event, [field]: payloads.shift() };
     for (const upgrade of upgrades.slice(parsed.version - 1)) event = upgrade(event);
     const fault = findEventFault(event);
-    if (fault !== null) return unreadable(`event ${events.length}: ${fault || 'not an event'}`);
+    if (fault !== null) return unreadable(`event ${events.length}: ${fault}`);
     events.push(event as Event);
   }
   if (payloads.length > 0) return unreadable('more payloads than events hold');
@@ -91,9 +92,9 @@ function parseHeader(text: string): { version: number; events: readonly RawEvent
   } catch {
     return null;
   }
-  if (typeof header !== 'object' || header === null) return null;
-  const { v, events } = header as { v?: unknown; events?: unknown };
-  const isCommit =
-    Number.isSafeInteger(v) && (v as number) >= 1 && Array.isArray(events) && events.length > 0;
-  return isCommit ? { version: v as number, events: events as readonly RawEvent[] } : null;
+  if (!isRecord(header)) return null;
+  const { v, events } = header;
+  if (!Number.isSafeInteger(v) || (v as number) < 1) return null;
+  if (!Array.isArray(events) || events.length === 0 || !events.every(isRecord)) return null;
+  return { version: v as number, events: events as RawEvent[] };
 }

@@ -91,7 +91,7 @@ export function variant(tag: string, variants: Readonly<Record<string, Check>>):
   };
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -1,6 +1,7 @@
 /** What tests of jobs need, ours and yours: samples, `given().when().then…`, a clock and chance under control. */
 export * from './fake-clock.js';
 export * from './given.js';
+export * from './pasts.js';
 export * from './prng.js';
 export * from './random-history.js';
 export * from './sample-commands.js';

@@ -12,6 +12,7 @@ import {
   type CommandOf,
   type CommandType,
   type Commit,
+  type Decision,
   type Job,
   type JobSpec,
   type Wait,
@@ -24,9 +25,11 @@ export type RandomHistory = {
   readonly commits: readonly Commit[];
   readonly job: Job;
   readonly steps: StepLog;
-  /** How many of the commands were refused. */
-  readonly refused: number;
+  /** Every command that was given, with the job it met and the answer it got. */
+  readonly answers: readonly Answer[];
 };
+
+export type Answer = { readonly before: Job | null; readonly command: Command; readonly decision: Decision };
 
 /**
  * A legal history of one job: random commands, each with parameters that make sense often enough, of which the
@@ -38,7 +41,7 @@ export function randomHistory(random: Random, { commands }: { commands: number }
   const commits: Commit[] = [];
   let now = T0;
   let claims = 0;
-  let refused = 0;
+  const answers: Answer[] = [];
 
   const first = command('create', { spec: randomSpec(pick) });
   let job = record(null, first);
@@ -49,14 +52,12 @@ export function randomHistory(random: Random, { commands }: { commands: number }
     const next = randomCommand(job);
     job = record(job, next) ?? job;
   }
-  return { commits, job, steps, refused };
+  return { commits, job, steps, answers };
 
   function record(before: Job | null, given: Command): Job | null {
     const decision = decide(before, given, steps);
-    if (!decision.ok) {
-      refused += 1;
-      return null;
-    }
+    answers.push({ before, command: given, decision });
+    if (!decision.ok) return null;
     if (decision.events.length === 0) return before;
     let current = before;
     for (const event of decision.events) {

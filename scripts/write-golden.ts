@@ -1,0 +1,72 @@
+/**
+ * Writes test/golden/events-v{CODEC_VERSION}.json: commits as this version stores them, and the jobs they amount to.
+ * Run once when a version is born. An existing file is never touched, since old logs do not change either.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { CODEC_VERSION, encodeEvents, evolve, type Event, type Job } from '../src/kernel/index.js';
+import {
+  claimedBy,
+  created,
+  deadLettered,
+  event,
+  interrupted,
+  scheduled,
+  waitingFor,
+} from '../src/testkit/index.js';
+
+const everyField = {
+  version: '2',
+  deadlineAt: 4_000_000_000_000,
+  timeoutMs: 30_000,
+  stepTimeoutMs: 5_000,
+  idempotencyScope: 'tenant_a',
+  signals: ['approval'],
+  concurrencyKey: 'customer-1',
+  parent: { jobId: 'job_parent_1', step: 'ship', occurrence: 2 },
+  requeuedFrom: 'dlq_job_before',
+};
+
+const LOGS: readonly (readonly (readonly Event[])[])[] = [
+  [
+    created(everyField),
+    [claimedBy('worker-a')],
+    [event('step.failed'), event('step.recorded', { output: '{"text":"Zürich \\n 東京 🚀"}' })],
+    [event('effect.intended')],
+    [event('effect.unknown')],
+    [waitingFor({ reason: 'manager', expiresAt: 1_772_020_900_000 })],
+    [event('wait.completed')],
+    [claimedBy('worker-b')],
+    [event('effect.reconciled')],
+    [event('effect.intended', { entry: 2 })],
+    [event('effect.closed', { entry: 2 })],
+    [event('effect.intended', { entry: 3 })],
+    [event('effect.recorded', { entry: 3 }), event('checkpoint.saved')],
+    [event('attempt.failed')],
+    [claimedBy('worker-b', 2)],
+    [interrupted(), ...deadLettered({ from: 'interrupted', reason: 'recovery_aborted' })],
+  ],
+  [
+    created(),
+    [claimedBy('worker-a')],
+    [event('effect.intended')],
+    [event('effect.reconciled', { verdict: 'happened', result: '"found"' })],
+    [event('wait.completed', { outcome: 'timeout', payload: null })],
+    [event('job.succeeded')],
+  ],
+  [scheduled(), [event('job.cancelled', { reason: 'changed my mind' })]],
+];
+
+const file = new URL(`../test/golden/events-v${CODEC_VERSION}.json`, import.meta.url);
+if (existsSync(file)) {
+  console.error(`${file.pathname} exists: a golden file is never rewritten`);
+  process.exit(1);
+}
+const jobs: Job[] = LOGS.map((log) => {
+  let job: Job | null = null;
+  for (const next of log.flat()) job = evolve(job, next);
+  if (!job) throw new Error('a log makes a job');
+  return job;
+});
+const commits = LOGS.map((log) => log.map((events) => ({ body: encodeEvents(events), events })));
+writeFileSync(file, `${JSON.stringify({ version: CODEC_VERSION, commits, jobs }, null, 2)}\n`);
+console.log(`wrote ${file.pathname}`);

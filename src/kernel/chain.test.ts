@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { prng, randomHistory } from '../testkit/index.js';
+import {
+  chainLink,
+  CHAIN_START,
+  encodeEvents,
+  erasePayloads,
+  findBrokenLink,
+  type ChainedRow,
+} from './index.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+function chainOf(seed: number): (ChainedRow & { link: string })[] {
+  let link = CHAIN_START;
+  return randomHistory(prng(seed), { commands: 40 }).commits.map(({ jobId, rev, events }) => {
+    const row = { jobId, rev, commandId: rev % 2 ? `command-${rev}` : null, body: encodeEvents(events) };
+    link = chainLink(sha256, link, row);
+    return { ...row, link };
+  });
+}
+
+describe('GUA-14 the hash chain', () => {
+  test('GUA-14 an untouched chain holds', () => {
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        expect(findBrokenLink(sha256, chainOf(seed))).toBeNull();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('GUA-14 any change to any row breaks it at that row', () => {
+    const tampers: ((row: ChainedRow) => Partial<ChainedRow>)[] = [
+      ({ body }) => ({ body: `${body} ` }),
+      ({ body }) => ({ body: body.replace('"at":1', '"at":2') }),
+      ({ commandId }) => ({ commandId: `${commandId}x` }),
+      ({ jobId }) => ({ jobId: `${jobId}x` }),
+    ];
+    fc.assert(
+      fc.property(fc.integer(), fc.nat(), fc.nat(), (seed, at, how) => {
+        const rows = chainOf(seed);
+        const index = at % rows.length;
+        const row = rows[index];
+        const tamper = tampers[how % tampers.length];
+        if (!row || !tamper) throw new Error('no such row');
+        const changed = { ...row, ...tamper(row) };
+        fc.pre(JSON.stringify(changed) !== JSON.stringify(row));
+        expect(findBrokenLink(sha256, rows.with(index, changed))).toEqual({
+          rev: row.rev,
+          problem: 'altered',
+        });
+      }),
+    );
+  });
+
+  test('GUA-14 a row that was taken out, put in or moved is noticed', () => {
+    const rows = chainOf(7);
+    expect(rows.length).toBeGreaterThan(3);
+    expect(findBrokenLink(sha256, rows.toSpliced(1, 1))).toEqual({ rev: 2, problem: 'missing' });
+    expect(findBrokenLink(sha256, rows.slice(1))).toEqual({ rev: 1, problem: 'missing' });
+    const swapped = rows.map(
+      (row, i) => ({ ...(i === 1 ? rows[2] : i === 2 ? rows[1] : row), rev: i + 1 }) as (typeof rows)[0],
+    );
+    expect(findBrokenLink(sha256, swapped)).toEqual({ rev: 2, problem: 'altered' });
+  });
+
+  test('GUA-14 erased payloads leave the chain whole, and erasing twice changes nothing', () => {
+    const rows = chainOf(3);
+    const erased = rows.map((row) => ({ ...row, body: erasePayloads(sha256, row.body) }));
+    expect(erased.some(({ body }, i) => body !== rows[i]?.body)).toBe(true);
+    expect(erased.every(({ body }) => !body.includes('{"id":1}'))).toBe(true);
+    expect(findBrokenLink(sha256, erased)).toBeNull();
+    expect(erased.map(({ body }) => erasePayloads(sha256, body))).toEqual(erased.map(({ body }) => body));
+  });
+});

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { created, event, prng, randomHistory } from '../testkit/index.js';
+import {
+  CODEC_VERSION,
+  decodeEvents,
+  encodeEvents,
+  EVENT_TYPES,
+  evolve,
+  type Event,
+  type Job,
+} from './index.js';
+
+const GOLDEN = new URL('../../test/golden/', import.meta.url);
+
+/** One file for each version that was ever written: `bodies` as stored, and what they must still mean. */
+type Golden = { version: number; commits: { body: string; events: Event[] }[][]; jobs: Job[] };
+
+describe('golden files', () => {
+  const files = readdirSync(GOLDEN).filter((name) => name.startsWith('events-v'));
+
+  test('there is one for every version up to this one', () => {
+    expect(files.toSorted()).toEqual(
+      Array.from({ length: CODEC_VERSION }, (_, i) => `events-v${i + 1}.json`),
+    );
+  });
+
+  for (const file of files) {
+    const golden = JSON.parse(readFileSync(new URL(file, GOLDEN), 'utf8')) as Golden;
+
+    test(`${file} still reads as it was written, every event type in it`, () => {
+      const seen = new Set<string>();
+      const jobs = golden.commits.map((log) => {
+        let job: Job | null = null;
+        for (const { body, events } of log) {
+          expect(decodeEvents(body)).toEqual({ ok: true, events });
+          for (const read of events) {
+            seen.add(read.type);
+            job = evolve(job, read);
+          }
+        }
+        return job;
+      });
+      expect(jobs).toEqual(golden.jobs);
+      if (golden.version === CODEC_VERSION) expect([...seen].toSorted()).toEqual([...EVENT_TYPES].toSorted());
+    });
+  }
+
+  test('this version writes what its golden file holds', () => {
+    const golden = JSON.parse(
+      readFileSync(new URL(`events-v${CODEC_VERSION}.json`, GOLDEN), 'utf8'),
+    ) as Golden;
+    for (const { body, events } of golden.commits.flat()) expect(encodeEvents(events)).toBe(body);
+  });
+});
+
+describe('encoding', () => {
+  test('a payload stands on its own line, untouched', () => {
+    const output = '{"b":1, "a":"\\n"}';
+    const body = encodeEvents([event('step.recorded', { output })]);
+    expect(body.split('\n')).toEqual([expect.not.stringContaining('"a"'), output]);
+  });
+
+  test('time and actor are written once for events that share them', () => {
+    const [first = '', ...rest] = encodeEvents(created()).split('"type":"job.promoted"');
+    expect(first).toContain('"at"');
+    expect(rest.join('')).not.toMatch(/"at"|"actor"/);
+  });
+
+  test('every accepted history survives the round trip', () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.nat(80), (seed, commands) => {
+        for (const { events } of randomHistory(prng(seed), { commands }).commits) {
+          expect(decodeEvents(encodeEvents(events))).toEqual({ ok: true, events });
+        }
+      }),
+    );
+  });
+});
+
+describe('decoding what is not a commit', () => {
+  const body = encodeEvents([event('step.recorded')]);
+  const unreadable = { ok: false, code: 'EVENT_UNREADABLE' };
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', 'hello'],
+    ['a number', '7'],
+    ['null', 'null'],
+    ['no version', '{"events":[{}]}'],
+    ['version 0', '{"v":0,"events":[{}]}'],
+    ['no events', '{"v":1,"events":[]}'],
+    ['events of no type', '{"v":1,"events":[{}]}'],
+    ['an event that is a number', '{"v":1,"events":[7]}'],
+    ['an event that is null', '{"v":1,"events":[null]}'],
+    ['events that are no list', '{"v":1,"events":{"length":1}}'],
+    ['an unknown event', '{"v":1,"events":[{"type":"job.sneezed","at":1,"actor":"client"}]}'],
+    ['a missing payload', body.split('\n')[0] ?? ''],
+    ['a payload too many', `${body}\n1`],
+    ['a field of the wrong type', body.replace('"occurrence":1', '"occurrence":"1"')],
+    ['an unknown field', body.replace('"occurrence":1', '"occurrence":1,"x":1')],
+  ])('%s is unreadable', (_, text) => {
+    expect(decodeEvents(text)).toMatchObject(unreadable);
+  });
+
+  test('a later version is refused with its own code', () => {
+    expect(decodeEvents(body.replace('"v":1', '"v":2'))).toEqual({
+      ok: false,
+      code: 'EVENT_TOO_NEW',
+      problem: 'written in version 2, known up to 1',
+    });
+  });
+
+  test('an older version is upgraded step by step', () => {
+    const renamed = body.replace('"step":"quote"', '"name":"quote"');
+    const upgrade = ({ name, ...rest }: Readonly<Record<string, unknown>>) => ({ ...rest, step: name });
+    expect(decodeEvents(renamed, [upgrade])).toEqual({ ok: true, events: [event('step.recorded')] });
+    const current = body.replace('"v":1', '"v":2');
+    expect(decodeEvents(current, [upgrade])).toEqual({ ok: true, events: [event('step.recorded')] });
+  });
+
+  test('whatever the text, there is an answer', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        expect(typeof decodeEvents(text).ok).toBe('boolean');
+      }),
+    );
+  });
+});

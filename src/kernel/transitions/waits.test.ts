@@ -1,0 +1,216 @@
+import { describe, test } from 'vitest';
+import {
+  aWait,
+  claimedBy,
+  command,
+  created,
+  event,
+  given,
+  PASTS,
+  T0,
+  waitingFor,
+} from '../../testkit/index.js';
+import type { Wait } from '../index.js';
+
+const sleep: Wait = aWait({ kind: 'timer', key: 'sleep#1', step: 'sleep', expiresAt: T0 + 1_000 });
+const child: Wait = aWait({ kind: 'child', key: 'ship#1', step: 'ship' });
+
+describe('begin-wait', () => {
+  test('GUA-9 a wait releases the lease, and only its end makes the job claimable', () => {
+    given(PASTS.running)
+      .when(command('begin-wait', { now: T0 + 50, waits: [aWait(), sleep] }))
+      .thenEvents({ type: 'wait.begun', waits: [aWait(), sleep] })
+      .thenJob({
+        status: 'waiting',
+        worker: null,
+        claimedAt: null,
+        leasedMs: 50,
+        fenced: true,
+        waits: [aWait(), sleep],
+      })
+      .when(command('claim', { now: T0 + 1e9, attemptId: 'worker-b/1' }))
+      .thenRejected('INVALID_TRANSITION', { from: 'waiting', to: 'running' });
+  });
+
+  test('GUA-8 a handler that reuses a key within one job is refused', () => {
+    const twice = [aWait(), aWait({ step: 'second' })];
+    given(PASTS.running)
+      .when(command('begin-wait', { waits: twice }))
+      .thenRejected('WAIT_KEY_REUSED', { key: 'approval', step: 'approval#1' });
+    const oneStep = [aWait(), aWait({ key: 'other' })];
+    given(PASTS.running)
+      .when(command('begin-wait', { waits: oneStep }))
+      .thenRejected('WAIT_KEY_REUSED');
+    given(PASTS.unblocked, claimedBy('worker-a', 2))
+      .when(command('begin-wait', { attemptId: 'worker-a/2', waits: [aWait({ step: 'again' })] }))
+      .thenRejected('WAIT_KEY_REUSED', { key: 'approval', step: 'approval#1' });
+  });
+
+  test('a step that is something else cannot become a wait', () => {
+    given(PASTS.running)
+      .when(command('begin-wait', { waits: [aWait({ key: 'new', step: 'charge' })] }))
+      .thenRejected('NONDETERMINISM', { step: 'charge#1', recorded: 'effect', requested: 'wait' });
+    given(PASTS.unblocked, claimedBy('worker-a', 2))
+      .when(command('begin-wait', { attemptId: 'worker-a/2', waits: [aWait({ key: 'new' })] }))
+      .thenRejected('NONDETERMINISM', { step: 'approval#1', recorded: 'wait', requested: 'wait' });
+  });
+
+  test('a wait that is asked for again keeps the expiry it began with', () => {
+    given(
+      created(),
+      claimedBy('worker-a'),
+      waitingFor(aWait(), sleep),
+      event('wait.completed'),
+      claimedBy('worker-a', 2),
+    )
+      .when(
+        command('begin-wait', { attemptId: 'worker-a/2', waits: [{ ...sleep, expiresAt: T0 + 999_000 }] }),
+      )
+      .thenEvents({ type: 'wait.begun', waits: [sleep] });
+  });
+});
+
+describe('completing waits', () => {
+  test('GUA-4 wait_completed makes the job claimable again', () => {
+    given(PASTS.waiting)
+      .when(command('complete-wait', { payload: '{"ok":true}' }))
+      .thenEvents({ type: 'wait.completed', outcome: 'received', payload: '{"ok":true}' })
+      .thenJob({ status: 'unblocked', recoveryCount: 0 })
+      .when(command('claim', { attemptId: 'worker-b/1' }))
+      .thenEvents({ type: 'attempt.started' });
+  });
+
+  test('a wait completes once', () => {
+    given(created(), claimedBy('worker-a'), waitingFor(aWait(), child))
+      .when(command('complete-wait', { key: 'ship#1' }))
+      .when(command('complete-wait', { key: 'approval' }))
+      .thenRejected('INVALID_TRANSITION');
+    given(PASTS.waiting)
+      .when(command('complete-wait', { key: 'other' }))
+      .thenRejected('WAIT_NOT_OPEN', { key: 'other' });
+  });
+
+  test('a timer cannot be completed from outside', () => {
+    given(created(), claimedBy('worker-a'), waitingFor(sleep))
+      .when(command('complete-wait', { key: 'sleep#1' }))
+      .thenRejected('WAIT_NOT_OPEN');
+  });
+
+  test('DEC-12 wait expiry completes the wait with outcome timeout, a timer elapses', () => {
+    const past = [
+      created(),
+      claimedBy('worker-a'),
+      waitingFor(aWait({ expiresAt: T0 + 1_000 }), sleep, child),
+    ] as const;
+    given(...past)
+      .when(command('expire-waits', { now: T0 + 999 }))
+      .thenRejected('NOT_DUE', { dueAt: T0 + 1_000 });
+    given(...past)
+      .when(command('expire-waits', { now: T0 + 1_000 }))
+      .thenEvents(
+        { type: 'wait.completed', outcome: 'timeout' },
+        { type: 'wait.completed', outcome: 'elapsed' },
+      )
+      .thenJob({ status: 'unblocked', waits: [child] });
+    given(created(), claimedBy('worker-a'), waitingFor(child))
+      .when(command('expire-waits', { now: T0 + 1e9 }))
+      .thenRejected('NOT_DUE', { dueAt: null });
+  });
+
+  test('what lies in the inbox already is consumed without leaving running', () => {
+    given(PASTS.running)
+      .when(command('consume-wait'))
+      .thenEvents({ type: 'wait.completed', outcome: 'received' })
+      .thenJob({ status: 'running', fenced: false })
+      .when(command('consume-wait'))
+      .thenRejected('WAIT_KEY_REUSED');
+  });
+
+  test('a consumed wait that began earlier is held to its first expiry', () => {
+    const past = [
+      created(),
+      claimedBy('worker-a'),
+      waitingFor(aWait(), sleep),
+      event('wait.completed'),
+      claimedBy('worker-a', 2),
+    ] as const;
+    const elapse = (now: number) =>
+      command('consume-wait', {
+        now,
+        attemptId: 'worker-a/2',
+        wait: { ...sleep, expiresAt: T0 + 1 },
+        outcome: 'elapsed',
+        payload: null,
+      });
+    given(...past)
+      .when(elapse(T0 + 999))
+      .thenRejected('NOT_DUE', { dueAt: T0 + 1_000 });
+    given(...past)
+      .when(elapse(T0 + 1_000))
+      .thenEvents({ type: 'wait.completed', wait: sleep, outcome: 'elapsed' });
+  });
+
+  test('the outcome fits the kind of wait', () => {
+    given(PASTS.running)
+      .when(command('consume-wait', { outcome: 'elapsed' }))
+      .thenRejected('INVALID_COMMAND');
+    given(PASTS.running)
+      .when(command('consume-wait', { wait: sleep, outcome: 'received' }))
+      .thenRejected('INVALID_COMMAND');
+    given(PASTS.running)
+      .when(command('consume-wait', { outcome: 'timeout' }))
+      .thenRejected('NOT_DUE', { dueAt: null });
+  });
+});
+
+describe('signal', () => {
+  test('GUA-8 a signal completes the wait that is open for its key', () => {
+    given(PASTS.waiting)
+      .when(command('signal', { payload: '"yes"' }))
+      .thenEvents({ type: 'wait.completed', outcome: 'received', payload: '"yes"' })
+      .thenJob({ status: 'unblocked' });
+  });
+
+  test('GUA-8 a signal that arrives before its wait is accepted and leaves the job alone', () => {
+    for (const state of ['scheduled', 'queued', 'running', 'unblocked', 'retrying', 'interrupted'] as const) {
+      given(PASTS[state]).when(command('signal')).thenEvents().thenJob({ status: state });
+    }
+    given(PASTS.waiting)
+      .when(command('signal', { key: 'later' }))
+      .thenEvents()
+      .thenJob({ status: 'waiting' });
+  });
+
+  test('GUA-8 a duplicate is accepted for ever and changes nothing', () => {
+    for (const state of ['waiting', 'unblocked', 'succeeded', 'cancelled'] as const) {
+      given(PASTS[state])
+        .when(command('signal', { received: true }))
+        .thenEvents()
+        .thenJob({ status: state });
+    }
+  });
+
+  test('GUA-8 a malformed or undeclared key is refused, even as a duplicate', () => {
+    for (const key of ['', ' ', 'a b', '#', 'effect:charge#1/1', 'x'.repeat(129), '-first']) {
+      given(PASTS.waiting)
+        .when(command('signal', { key, received: true }))
+        .thenRejected('INVALID_SIGNAL_KEY', { key });
+    }
+    const declared = created({ signals: ['approval'] });
+    given(declared)
+      .when(command('signal', { key: 'approval' }))
+      .thenEvents();
+    given(declared)
+      .when(command('signal', { key: 'refund' }))
+      .thenRejected('INVALID_SIGNAL_KEY', { key: 'refund' });
+    given(created({ signals: [] }))
+      .when(command('signal'))
+      .thenRejected('INVALID_SIGNAL_KEY');
+  });
+
+  test('GUA-8 a new key on a terminal job is refused', () => {
+    given(PASTS.succeeded)
+      .when(command('signal'))
+      .thenRejected('INVALID_TRANSITION', { from: 'succeeded', to: 'unblocked' });
+  });
+});
