@@ -1,10 +1,8 @@
 import { expect, test } from 'vitest';
-import { changesOf, type Commit, type Event } from '../kernel/index.js';
-import { claimedBy, created, event, given, PASTS, waitingFor } from '../testkit/index.js';
+import type { Event } from '../kernel/index.js';
+import { claimedBy, created, event, given, PASTS, waitingFor, historyOf } from '../testkit/index.js';
 import { guaranteeEvents, guarantees, guaranteeView } from './index.js';
 
-const historyOf = (...events: (Event | readonly Event[])[]) =>
-  changesOf(events.flat().map((one, i): Commit => ({ jobId: 'job_00000001', rev: i + 1, events: [one] })));
 const running = [...created(), claimedBy('worker-a')];
 
 test('GUA-15 the machine is the source’s, plus two ways to Cancelled', () => {
@@ -33,7 +31,7 @@ test('GUA-15 the machine is the source’s, plus two ways to Cancelled', () => {
 
 test('GUA-15 its names: waits, tool invocations and their commit', () => {
   const changes = historyOf(
-    running,
+    ...running,
     event('effect.intended'),
     event('effect.recorded'),
     waitingFor({}),
@@ -63,7 +61,7 @@ test('GUA-15 its names: waits, tool invocations and their commit', () => {
 test('GUA-15 a reconciled effect is committed only if it happened', () => {
   const names = (verdict: 'happened' | 'notHappened') =>
     guaranteeEvents(
-      historyOf(running, event('effect.intended'), event('effect.reconciled', { verdict })),
+      historyOf(...running, event('effect.intended'), event('effect.reconciled', { verdict })),
     ).map((one) => one.event);
   expect(names('happened')).toEqual([
     'tool_invocation_started',

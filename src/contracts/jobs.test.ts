@@ -28,7 +28,7 @@ test('JOB-2 machine and enum are one list, and the projection uses all of it', (
       return job && jobs.project(job);
     }),
   );
-  expect([...shown].toSorted()).toEqual([...JOB_STATUSES].toSorted());
+  expect(shown).toEqual(new Set(JOB_STATUSES));
 });
 
 test('JOB-3 succeeded and failed exclude each other, and failed has one way in', () => {

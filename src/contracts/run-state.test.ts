@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changesOf, type Commit, type Event } from '../kernel/index.js';
+import type { Event } from '../kernel/index.js';
 import {
   aWait,
   claimedBy,
@@ -10,11 +10,10 @@ import {
   PASTS,
   T0,
   waitingFor,
+  historyOf,
 } from '../testkit/index.js';
 import { runCallbacks, runSnapshot, runState } from './index.js';
 
-const historyOf = (...events: (Event | readonly Event[])[]) =>
-  changesOf(events.flat().map((one, i): Commit => ({ jobId: 'job_00000001', rev: i + 1, events: [one] })));
 const running = [...created(), claimedBy('worker-a')];
 const snapshot = (...events: Parameters<typeof historyOf>) => {
   const changes = historyOf(...events);
@@ -42,7 +41,7 @@ describe('RST-7 the snapshot', () => {
   test('RST-7 a finished run, with its steps and their times', () => {
     expect(
       snapshot(
-        running,
+        ...running,
         event('step.failed', { startedAt: seconds(0), at: seconds(1) }),
         event('step.recorded', { startedAt: seconds(2), at: seconds(3) }),
         event('step.recorded', { occurrence: 2, startedAt: seconds(3), at: seconds(4) }),
@@ -90,7 +89,7 @@ describe('RST-7 the snapshot', () => {
     });
   });
 
-  const stepAfter = (...events: Event[]) => snapshot(running, ...events).steps[0];
+  const stepAfter = (...events: Event[]) => snapshot(...running, ...events).steps[0];
 
   test('RST-7 a step tells what it is doing', () => {
     expect(stepAfter(event('step.failed'))).toMatchObject({
@@ -119,7 +118,7 @@ describe('RST-7 the snapshot', () => {
   test('RST-7 a wait keeps the time at which it first began', () => {
     const second = aWait({ key: 'go', step: 'go' });
     const { steps, message, status } = snapshot(
-      running,
+      ...running,
       waitingFor({ reason: 'manager' }, second),
       event('wait.completed', { wait: second, at: seconds(1) }),
       claimedBy('worker-b'),
@@ -133,7 +132,7 @@ describe('RST-7 the snapshot', () => {
   });
 
   test('an interrupted run that will be resumed is running, and says why it stands still', () => {
-    expect(snapshot(PASTS.interrupted)).toMatchObject({
+    expect(snapshot(...PASTS.interrupted)).toMatchObject({
       status: 'running',
       interrupted_reason: 'lease_expired',
     });
@@ -141,7 +140,11 @@ describe('RST-7 the snapshot', () => {
 
   test('a run whose recovery was aborted ends as interrupted, with its reason and error', () => {
     expect(
-      snapshot(running, interrupted(), deadLettered({ from: 'interrupted', reason: 'recovery_aborted' })),
+      snapshot(
+        ...running,
+        interrupted(),
+        ...deadLettered({ from: 'interrupted', reason: 'recovery_aborted' }),
+      ),
     ).toMatchObject({
       status: 'interrupted',
       interrupted_reason: 'lease_expired',
@@ -154,7 +157,7 @@ describe('RST-7 the snapshot', () => {
 describe('RST-11 callbacks', () => {
   test('RST-11 one for each change of the run’s status, with the fixed fields', () => {
     const callbacks = runCallbacks(
-      historyOf(running, event('attempt.failed'), claimedBy('worker-b'), deadLettered()),
+      historyOf(...running, event('attempt.failed'), claimedBy('worker-b'), ...deadLettered()),
     );
     expect(callbacks.map(({ status }) => status)).toEqual(['queued', 'running', 'failed']);
     expect(callbacks.at(-1)).toEqual({

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { changesOf, type Commit, type Event } from '../kernel/index.js';
 import {
   claimedBy,
   created,
@@ -10,13 +9,9 @@ import {
   PASTS,
   scheduled,
   T0,
+  historyOf,
 } from '../testkit/index.js';
 import { runAttempts, runEvents, runView, taskRuns } from './index.js';
-
-const historyOf = (...commits: (Event | readonly Event[])[]) =>
-  changesOf(
-    commits.map((events, i): Commit => ({ jobId: 'job_00000001', rev: i + 1, events: [events].flat() })),
-  );
 
 const running = [created(), claimedBy('worker-a')] as const;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changesOf, DEFAULT_RETRY, TIMEOUT_FAILURE, type Commit, type Event } from '../kernel/index.js';
+import { DEFAULT_RETRY, TIMEOUT_FAILURE, type Event } from '../kernel/index.js';
 import {
   aFatalFailure,
   claimedBy,
@@ -10,13 +10,10 @@ import {
   PASTS,
   scheduled,
   T0,
+  historyOf,
 } from '../testkit/index.js';
 import { idempotentHit, taskDuplicate, taskEvents, tasks, taskView } from './index.js';
 
-const historyOf = (...commits: (Event | readonly Event[])[]) =>
-  changesOf(
-    commits.map((events, i): Commit => ({ jobId: 'job_00000001', rev: i + 1, events: [events].flat() })),
-  );
 const payloads = (...commits: Parameters<typeof historyOf>) =>
   taskEvents(historyOf(...commits)).map(({ payload }) => payload);
 const running = [created(), claimedBy('worker-a')] as const;

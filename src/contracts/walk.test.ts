@@ -1,14 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  changesOf,
-  EVENT_TYPES,
-  TRANSITIONS,
-  type Change,
-  type Commit,
-  type Event,
-  type Job,
-} from '../kernel/index.js';
+import { changesOf, EVENT_TYPES, TRANSITIONS, type Change, type Job } from '../kernel/index.js';
 import {
   claimedBy,
   created,
@@ -20,13 +12,11 @@ import {
   randomHistory,
   scheduled,
   waitingFor,
+  historyOf,
 } from '../testkit/index.js';
 import { CONTRACTS, isLegal, statusChangesOf, type Contract, type Machine } from './index.js';
 
 const contracts = Object.values(CONTRACTS) as Contract<string>[];
-
-const historyOf = (...events: (Event | readonly Event[])[]): Change[] =>
-  changesOf(events.flat().map((one, i): Commit => ({ jobId: 'job_00000001', rev: i + 1, events: [one] })));
 
 const running = [...created(), claimedBy('worker-a')];
 const cancelled = event('job.cancelled');
@@ -94,7 +84,7 @@ describe('every edge of every source’s machine is reachable', () => {
   const UNREACHABLE: Partial<Record<keyof typeof CONTRACTS, Record<string, string>>> = {};
 
   for (const contract of contracts) {
-    test(`${contract.name}`, () => {
+    test(contract.name, () => {
       const taken = new Set(
         WALKS.flatMap((walk) => stepsIn(contract, walk).map(([from, to]) => `${from} → ${to}`)),
       );

@@ -1,22 +1,27 @@
 import { describe, expect, test } from 'vitest';
-import { aWait, claimedBy, created, event, given, interrupted, PASTS, T0 } from '../testkit/index.js';
 import {
-  changesOf,
+  aWait,
+  claimedBy,
+  created,
+  event,
+  given,
+  historyOf,
+  interrupted,
+  PASTS,
+  T0,
+} from '../testkit/index.js';
+import {
   findBreaches,
   HISTORY_INVARIANTS,
   JOB_INVARIANTS,
   STATUSES,
   type Change,
-  type Commit,
   type Event,
   type Job,
 } from './index.js';
 
-const historyOf = (events: readonly Event[]): Change[] =>
-  changesOf(events.map((one, i): Commit => ({ jobId: 'job_00000001', rev: i + 1, events: [one] })));
-
 test('the sample pasts break nothing', () => {
-  for (const status of STATUSES) expect(findBreaches(historyOf(PASTS[status])), status).toEqual([]);
+  for (const status of STATUSES) expect(findBreaches(historyOf(...PASTS[status])), status).toEqual([]);
 });
 
 /** A job that breaks each invariant, so that none of them can be a check that never fails. */
@@ -87,16 +92,18 @@ function forge(changes: readonly Change[], forged: Event): Change[] {
   return [...changes, { ...last, rev: last.rev + 1, before: last.after, event: forged }];
 }
 
-const running = historyOf([...created(), claimedBy('worker-a')]);
-const effect = historyOf([...created(), claimedBy('worker-a'), event('effect.intended')]);
-const waiting = historyOf(PASTS.waiting);
+const running = historyOf(...created(), claimedBy('worker-a'));
+const effect = historyOf(...created(), claimedBy('worker-a'), event('effect.intended'));
+const waiting = historyOf(...PASTS.waiting);
 
 const FORGED: Record<keyof typeof HISTORY_INVARIANTS, Change[][]> = {
-  'one terminal event, and nothing after it': [forge(historyOf(PASTS.succeeded), event('job.cancelled'))],
+  'one terminal event, and nothing after it': [forge(historyOf(...PASTS.succeeded), event('job.cancelled'))],
   'every claim has an attempt id of its own': [
-    forge(historyOf([...created(), claimedBy('worker-a'), interrupted()]), claimedBy('worker-a')),
+    forge(historyOf(...created(), claimedBy('worker-a'), interrupted()), claimedBy('worker-a')),
   ],
-  'one wait_completed for each correlation key': [forge(historyOf(PASTS.unblocked), event('wait.completed'))],
+  'one wait_completed for each correlation key': [
+    forge(historyOf(...PASTS.unblocked), event('wait.completed')),
+  ],
   'one recorded result for each step': [
     forge(forge(running, event('step.recorded')), event('step.recorded')),
     forge(forge(effect, event('effect.recorded')), event('effect.recorded')),

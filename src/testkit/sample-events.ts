@@ -1,4 +1,14 @@
-import type { Event, EventOf, EventType, InterruptedReason, JobSpec, Wait } from '../kernel/index.js';
+import {
+  changesOf,
+  type Change,
+  type Commit,
+  type Event,
+  type EventOf,
+  type EventType,
+  type InterruptedReason,
+  type JobSpec,
+  type Wait,
+} from '../kernel/index.js';
 import { aFailure, ATTEMPT, aWait } from './sample-commands.js';
 import { aJobSpec, T0 } from './sample-job.js';
 
@@ -117,4 +127,11 @@ export function waitingFor(...waits: Partial<Wait>[]): Event {
 /** The dead-letter path of a job that was running. */
 export function deadLettered(overrides: Partial<Omit<EventOf<'dlq.entered'>, 'type'>> = {}): Event[] {
   return [event('dlq.entered', overrides), event('dlq.recorded'), event('job.failed')];
+}
+
+/** A log as projections see it: each argument is one commit. */
+export function historyOf(...commits: (Event | readonly Event[])[]): Change[] {
+  return changesOf(
+    commits.map((events, i): Commit => ({ jobId: aJobSpec().jobId, rev: i + 1, events: [events].flat() })),
+  );
 }
