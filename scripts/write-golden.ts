@@ -56,7 +56,7 @@ const LOGS: readonly (readonly (readonly Event[])[])[] = [
   [scheduled(), [event('job.cancelled', { reason: 'changed my mind' })]],
 ];
 
-const file = new URL(`../test/golden/events-v${CODEC_VERSION}.json`, import.meta.url);
+const file = new URL(`test/golden/events-v${CODEC_VERSION}.json`, `file://${process.cwd()}/`);
 if (existsSync(file)) {
   console.error(`${file.pathname} exists: a golden file is never rewritten`);
   process.exit(1);

@@ -67,6 +67,15 @@ describe('GUA-14 the hash chain', () => {
     expect(findBrokenLink(sha256, swapped)).toEqual({ rev: 2, problem: 'altered' });
   });
 
+  test('GUA-14 a row that was rewritten together with its own link is betrayed by the next one', () => {
+    const rows = chainOf(7);
+    const [first, second] = rows;
+    if (!first || !second) throw new Error('two rows');
+    const forged = { ...second, commandId: 'forged' };
+    const relinked = { ...forged, link: chainLink(sha256, first.link, forged) };
+    expect(findBrokenLink(sha256, rows.with(1, relinked))).toEqual({ rev: 3, problem: 'altered' });
+  });
+
   test('GUA-14 erased payloads leave the chain whole, and erasing twice changes nothing', () => {
     const rows = chainOf(3);
     const erased = rows.map((row) => ({ ...row, body: erasePayloads(sha256, row.body) }));

@@ -85,7 +85,7 @@ const SHAPES: Shapes = {
 const CHECKS: Readonly<Record<string, is.Check>> = Object.fromEntries(
   Object.entries(SHAPES).map(([type, fields]) => [
     type,
-    is.object({ type: is.oneOf(type), now: is.timestamp, actor: field.actor, ...fields }),
+    is.object({ type: is.known, now: is.timestamp, actor: field.actor, ...fields }),
   ]),
 );
 

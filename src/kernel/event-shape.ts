@@ -55,7 +55,7 @@ export const findEventFault: is.Check = is.variant(
   Object.fromEntries(
     Object.entries(SHAPES).map(([type, fields]) => [
       type,
-      is.object({ type: is.oneOf(type), at: is.timestamp, actor: field.actor, ...fields }),
+      is.object({ type: is.known, at: is.timestamp, actor: field.actor, ...fields }),
     ]),
   ),
 );

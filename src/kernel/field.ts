@@ -10,7 +10,14 @@ import { SIGNAL_KEY, WAIT_KINDS, type Wait } from './wait.js';
 export const name = is.text(200);
 export const id = is.text(200);
 export const key = is.text(512);
-export const actor = is.matching(/^(client|scheduler|recovery|(worker|operator):.{1,200})$/);
+const MAX = 220;
+const actorText = is.text(MAX);
+export const actor: is.Check = (value) => {
+  if (value === 'client' || value === 'scheduler' || value === 'recovery') return null;
+  if (typeof value !== 'string') return '';
+  const prefixLength = value.startsWith('worker:') ? 7 : value.startsWith('operator:') ? 9 : MAX;
+  return value.length > prefixLength ? actorText(value) : '';
+};
 export const jobId = is.matching(JOB_ID);
 export const count = is.integer({ min: 0, max: 1_000_000_000 });
 export const ordinal = is.integer({ min: 1, max: 1_000_000_000 });

@@ -1,7 +1,7 @@
 import type { Event } from './event.js';
 import { attemptOf, type Job } from './job.js';
 import type { JsonText } from './payload.js';
-import { stepKey, type EffectStep, type RunStep, type Step, type StepRef, type WaitStep } from './step.js';
+import { stepKey, type EffectStep, type Step, type StepRef, type WaitStep } from './step.js';
 import { InvariantViolation, must } from './invariant-violation.js';
 
 export type Checkpoint = { readonly state: JsonText; readonly occurrences: Readonly<Record<string, number>> };
@@ -20,12 +20,13 @@ export interface StepIndex {
  * Whoever replays a job owns its log; nothing is shared.
  */
 export class StepLog implements StepIndex {
-  readonly #steps = new Map<string, Step>();
+  /** By name, then by occurrence: no key is put together for a look-up. */
+  readonly #steps = new Map<string, Map<number, Step>>();
   readonly #waits = new Map<string, WaitStep>();
   #checkpoint: Checkpoint | null = null;
 
-  get(ref: StepRef): Step | undefined {
-    return this.#steps.get(stepKey(ref));
+  get({ step, occurrence }: StepRef): Step | undefined {
+    return this.#steps.get(step)?.get(occurrence);
   }
 
   waitFor(key: string): WaitStep | undefined {
@@ -37,11 +38,19 @@ export class StepLog implements StepIndex {
   }
 
   get size(): number {
-    return this.#steps.size;
+    let size = 0;
+    for (const [, occurrences] of this.#steps.entries()) size += occurrences.size;
+    return size;
   }
 
-  entries(): IterableIterator<[string, Step]> {
-    return this.#steps.entries();
+  /** Every step with its key, grouped by name. */
+  entries(): [string, Step][] {
+    const entries: [string, Step][] = [];
+    for (const [step, occurrences] of this.#steps.entries()) {
+      for (const [occurrence, found] of occurrences.entries())
+        entries.push([stepKey({ step, occurrence }), found]);
+    }
+    return entries;
   }
 
   /** Takes in one event; `before` is the job as it stood just before it. */
@@ -49,11 +58,19 @@ export class StepLog implements StepIndex {
     if (before === null) return;
     switch (event.type) {
       case 'step.recorded':
-        this.#put(event, { ...this.#run(event), output: event.output, failure: null, nextTryAt: null });
+        this.#put(event, {
+          kind: 'run',
+          output: event.output,
+          tries: 0,
+          failure: null,
+          nextTryAt: null,
+          failedInAttempt: null,
+        });
         return;
       case 'step.failed':
         this.#put(event, {
-          ...this.#run(event),
+          kind: 'run',
+          output: null,
           tries: event.tries,
           failure: event.failure,
           nextTryAt: event.nextTryAt,
@@ -99,19 +116,19 @@ export class StepLog implements StepIndex {
     }
   }
 
-  #run(ref: StepRef): RunStep {
-    const step = this.get(ref);
-    return step?.kind === 'run' ? step : NEW_RUN_STEP;
-  }
-
   #effect(ref: StepRef): EffectStep {
     const step = this.get(ref);
     if (step?.kind !== 'effect') throw new InvariantViolation(`no effect was intended at ${stepKey(ref)}`);
     return step;
   }
 
-  #put(ref: StepRef, step: Step): void {
-    this.#steps.set(stepKey(ref), step);
+  #put({ step, occurrence }: StepRef, put: Step): void {
+    let occurrences = this.#steps.get(step);
+    if (occurrences === undefined) {
+      occurrences = new Map();
+      this.#steps.set(step, occurrences);
+    }
+    occurrences.set(occurrence, put);
   }
 
   #putWait(step: WaitStep): void {
@@ -119,14 +136,5 @@ export class StepLog implements StepIndex {
     this.#waits.set(step.wait.key, step);
   }
 }
-
-const NEW_RUN_STEP: RunStep = {
-  kind: 'run',
-  tries: 0,
-  output: null,
-  failure: null,
-  nextTryAt: null,
-  failedInAttempt: null,
-};
 
 const STATE_AFTER = { happened: 'committed', notHappened: 'closed', cannotTell: 'unknown' } as const;

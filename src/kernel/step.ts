@@ -48,4 +48,5 @@ export function stepKey({ step, occurrence }: StepRef): string {
   return `${step}#${occurrence}`;
 }
 
-export const STEP_NAME = /^[^#\p{C}]{1,200}$/u;
+/** What a step may be called: anything readable without a `#`. */
+export const STEP_NAME = /^[^#\u0000-\u001f\u007f]{1,200}$/;

@@ -26,6 +26,8 @@ interface ObjectConstructor {
   keys(record: object): string[];
   entries<T>(record: { readonly [key: string]: T }): [string, T][];
   entries(record: object): [string, unknown][];
+  values<T>(record: { readonly [key: string]: T }): T[];
+  values(record: object): unknown[];
   fromEntries<T>(entries: Iterable<readonly [string, T]>): { [key: string]: T };
 }
 declare const Object: ObjectConstructor;
@@ -66,6 +68,7 @@ interface ReadonlyArray<T> extends Iterable<T> {
   findIndex(test: (value: T) => boolean): number;
   flatMap<U>(map: (value: T) => readonly U[]): U[];
   includes(value: T): boolean;
+  indexOf(value: T): number;
   join(separator: string): string;
   map<U>(map: (value: T) => U): U[];
   slice(start: number, end?: number): T[];

@@ -8,12 +8,12 @@ import type { StepIndex } from '../step-log.js';
 
 /** Records the intent to enter an effect's body. Accepted only where the ledger answers AllowExecute. */
 export function beginEffect(job: Job, command: BeginEffect, steps: StepIndex): Decision {
-  const { now, actor, attemptId, step, occurrence, tool, effectKey } = command;
+  const { now, actor, attemptId, step, occurrence, tool, effectKey, ownerAlive, storedResult } = command;
   const refused = refuseUnlessHeld(job, { attemptId, to: 'running' });
   if (refused) return refused;
 
-  const known = steps.get(command);
-  const answer = acquire(known, { ...command, currentAttemptId: job.attemptId });
+  const request = { attemptId, currentAttemptId: job.attemptId, tool, effectKey, ownerAlive, storedResult };
+  const answer = acquire(steps.get(command), request);
   switch (answer.verdict) {
     case 'AllowExecute':
       return accept({

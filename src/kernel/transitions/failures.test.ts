@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   aFailure,
   aFatalFailure,
+  aWait,
   claimedBy,
   command,
   created,
@@ -96,6 +97,33 @@ describe('time-out', () => {
     const timeOut = (now: number) => command('time-out', { now, attemptId: 'worker-a/2' });
     waited.when(timeOut(T0 + THREE_DAYS + 599)).thenRejected('NOT_DUE', { dueAt: T0 + THREE_DAYS + 600 });
     waited.when(timeOut(T0 + THREE_DAYS + 600)).thenEvents({ type: 'attempt.failed' });
+  });
+
+  /** 400 ms under lease, a wait, 300 ms under lease, another wait, and leased again at 10 s. */
+  const twoWaits = [
+    event('wait.begun', { at: T0 + 400 }),
+    event('wait.completed', { at: T0 + 5_000 }),
+    event('attempt.started', { at: T0 + 5_000, attemptId: 'worker-a/2' }),
+    event('wait.begun', { at: T0 + 5_300, waits: [aWait({ key: 'second', step: 'second' })] }),
+    event('wait.completed', { at: T0 + 10_000, wait: aWait({ key: 'second', step: 'second' }) }),
+    event('attempt.started', { at: T0 + 10_000, attemptId: 'worker-a/3' }),
+  ];
+
+  test('DEC-8 the stretches between several waits add up', () => {
+    running(1_000, ...twoWaits)
+      .when(command('time-out', { now: T0 + 10_299, attemptId: 'worker-a/3' }))
+      .thenRejected('NOT_DUE', { dueAt: T0 + 10_300 });
+  });
+
+  test('DEC-8 a retry begins with none of them', () => {
+    running(
+      1_000,
+      ...twoWaits,
+      event('attempt.failed', { at: T0 + 10_200, nextRetryAt: T0 + 11_200 }),
+      event('attempt.started', { at: T0 + 11_200, attemptId: 'worker-a/4' }),
+    )
+      .when(command('time-out', { now: T0 + 12_199, attemptId: 'worker-a/4' }))
+      .thenRejected('NOT_DUE', { dueAt: T0 + 12_200 });
   });
 
   test('DEC-9 a timed-out attempt is retried, and the next one has the full time again', () => {
