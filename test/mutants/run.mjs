@@ -21,15 +21,15 @@ for (const { file, from, index } of queue) {
 /** Caught: the tests failed. A run that could not start, or never ended, has proved nothing. */
 function plant(index) {
   return new Promise((resolve) => {
-    const run = spawn('node_modules/.bin/vitest', ['run', '--config', 'test/mutants/vitest.config.ts'], {
-      env: { ...process.env, PAWL_MUTANT: String(index) },
+    const run = spawn('node_modules/.bin/vitest', ['run', '--config', 'test/mutants/vitest.config.mjs'], {
+      env: { ...process.env, PAWL_MUTANT: String(index), NO_COLOR: '1' },
       timeout: LIMIT_MS,
     });
     let output = '';
     run.stdout.on('data', (chunk) => (output += chunk));
     run.stderr.on('data', (chunk) => (output += chunk));
     run.on('close', (code) => {
-      const ran = /Tests\s.*\d+ (passed|failed)/.test(output.replaceAll(/\u001b\[\d+m/g, ''));
+      const ran = /Tests\s.*\d+ (passed|failed)/.test(output);
       resolve(!ran ? 'broken' : code === 0 ? 'survived' : 'caught');
     });
   });

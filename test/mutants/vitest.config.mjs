@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { MUTANTS } from './mutants.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const mutant = MUTANTS[Number(process.env['PAWL_MUTANT'])];
+const mutant = MUTANTS[Number(process.env.PAWL_MUTANT)];
 
 /** The unit tests, with one rule of the sources broken as they are loaded. No file is changed. */
 export default defineConfig({

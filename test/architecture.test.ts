@@ -1,0 +1,79 @@
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { filesUnder, read } from './source-files.js';
+
+/**
+ * Who may import whom. A layer is a folder of `src`, or a file of its own; whatever is not listed is forbidden, and
+ * so is every package that is not listed under PACKAGES.
+ */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  kernel: [],
+  'errors.ts': ['kernel'],
+  contracts: ['kernel', 'errors.ts'],
+  ports: ['kernel', 'errors.ts'],
+  testkit: ['kernel', 'ports', 'contracts', 'errors.ts'],
+};
+
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  testkit: ['node:assert/strict'],
+};
+
+const sources = filesUnder('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));
+const layerOf = (path: string): string => path.split('/')[1] ?? '';
+
+function importsOf(path: string): string[] {
+  return [...read(path).matchAll(/^(?:import|export)\b[^'"]*?from '([^']+)'/gm)].map(
+    (match) => match[1] ?? '',
+  );
+}
+
+describe('imports point one way', () => {
+  test('every layer has its row', () => {
+    expect(sources.map(layerOf).filter((layer) => !(layer in LAYERS))).toEqual([]);
+  });
+
+  test.each(sources)('%s', (path) => {
+    const layer = layerOf(path);
+    for (const specifier of importsOf(path)) {
+      if (specifier.startsWith('.')) {
+        const target = layerOf(join(dirname(path), specifier).replace(/\.js$/, '.ts'));
+        expect([layer, ...(LAYERS[layer] ?? [])], `${path} imports ${specifier}`).toContain(target);
+      } else {
+        expect(PACKAGES[layer] ?? [], `${path} imports ${specifier}`).toContain(specifier);
+      }
+    }
+  });
+
+  test('the reader of imports reads them', () => {
+    expect(importsOf('src/testkit/given.ts')).toEqual(['node:assert/strict', '../kernel/index.js']);
+  });
+});
+
+describe('house rules', () => {
+  const written = ['src', 'test', 'bench', 'examples', 'scripts']
+    .flatMap(filesUnder)
+    .filter((path) => /\.m?[jt]s$/.test(path));
+
+  test('no file is longer than 300 lines', () => {
+    const long = written
+      .map((path) => [path, read(path).split('\n').length - 1] as const)
+      .filter(([, lines]) => lines > 300);
+    expect(long).toEqual([]);
+  });
+
+  test('names are kebab-case and say what is inside', () => {
+    const vague = /(^|[-/.])(utils?|helpers?|types?|common|misc|shared)([-/.]|$)/;
+    for (const path of written) {
+      const name = path.split('/').at(-1) ?? '';
+      expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.m?[jt]s$/);
+      expect(name).not.toMatch(vague);
+    }
+  });
+
+  test('what the package exports exists', () => {
+    const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string> };
+    for (const target of Object.values(exports)) {
+      expect(sources).toContain(target.replace('./dist/', 'src/').replace(/\.js$/, '.ts'));
+    }
+  });
+});
