@@ -9,7 +9,9 @@ describe('given().when() fails when it should', () => {
     expect(() => accepted.thenEvents()).toThrow(/strictly deep-equal/);
     expect(() => accepted.thenEvents({ type: 'job.failed' })).toThrow(/strictly deep-equal/);
     expect(() => accepted.thenEvents({ type: 'job.succeeded', at: T0 + 1 })).toThrow(/strictly deep-equal/);
-    expect(() => accepted.thenEvents({ type: 'job.succeeded' }, { type: 'job.promoted' })).toThrow(/strictly deep-equal/);
+    expect(() => accepted.thenEvents({ type: 'job.succeeded' }, { type: 'job.promoted' })).toThrow(
+      /strictly deep-equal/,
+    );
     expect(() => refused.thenEvents()).toThrow(/complete was refused: STALE_ATTEMPT/);
   });
 
