@@ -24,6 +24,8 @@ const everyField = {
   concurrencyKey: 'customer-1',
   parent: { jobId: 'job_parent_1', step: 'ship', occurrence: 2 },
   requeuedFrom: 'dlq_job_before',
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
+  firedBy: { scheduleId: 'nightly', fireAt: 1_772_020_800_000 },
 };
 
 const LOGS: readonly (readonly (readonly Event[])[])[] = [
@@ -41,6 +43,7 @@ const LOGS: readonly (readonly (readonly Event[])[])[] = [
     [event('effect.closed', { entry: 2 })],
     [event('effect.intended', { entry: 3 })],
     [event('effect.recorded', { entry: 3 }), event('checkpoint.saved')],
+    [event('child.started')],
     [event('attempt.failed')],
     [claimedBy('worker-b', 2)],
     [interrupted(), ...deadLettered({ from: 'interrupted', reason: 'recovery_aborted' })],

@@ -1,7 +1,13 @@
 import type { ErrorClass, FailureCode, RejectionCode } from './kernel/index.js';
 
 /** Codes that do not come from the kernel's decisions but from what stands around them. */
-export const SURROUNDING_CODES = ['DUPLICATE', 'RUN_ACTIVE', 'EVENT_UNREADABLE', 'EVENT_TOO_NEW'] as const;
+export const SURROUNDING_CODES = [
+  'DUPLICATE',
+  'RUN_ACTIVE',
+  'EFFECT_LATE_RESULT',
+  'EVENT_UNREADABLE',
+  'EVENT_TOO_NEW',
+] as const;
 
 export type ErrorCode = RejectionCode | FailureCode | (typeof SURROUNDING_CODES)[number];
 
@@ -58,6 +64,12 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     meaning: 'The time for this has not come.',
     advice: 'Try again at `dueAt`; null means that it never falls due.',
   },
+  DEADLINE_PASSED: {
+    class: 'business_rule',
+    retryable: false,
+    meaning: 'The job is past its deadline: nothing new is begun.',
+    advice: 'Let it be dead-lettered, then requeue it with a later deadline if it still makes sense.',
+  },
   LEASE_ALIVE: {
     class: 'business_rule',
     retryable: true,
@@ -81,6 +93,12 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'The handler waits twice with one correlation key.',
     advice: 'Give every wait of a job a key of its own.',
+  },
+  CHECKPOINT_UNSETTLED: {
+    class: 'business_rule',
+    retryable: false,
+    meaning: 'A checkpoint was asked for while `step` had begun and not ended.',
+    advice: 'Await every step, effect and wait before the checkpoint.',
   },
   STEP_ALREADY_RECORDED: {
     class: 'business_rule',
@@ -116,7 +134,7 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     class: 'transient',
     retryable: true,
     meaning: 'It is too early to say what became of the effect: it may still be on its way.',
-    advice: 'Ask again at `settledAt`, once its worker is gone.',
+    advice: 'Ask again at `settledAt`, once its body has ended or its worker is gone.',
   },
   EFFECT_ENTRY_CLOSED: {
     class: 'business_rule',
@@ -171,6 +189,12 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     retryable: true,
     meaning: 'Another run of this task is still live.',
     advice: 'Wait for it to finish, or cancel it.',
+  },
+  EFFECT_LATE_RESULT: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'A result arrived for an effect that had been declared not to have happened.',
+    advice: 'Compare both sides: the effect may have happened twice.',
   },
   EVENT_UNREADABLE: {
     class: 'permanent',

@@ -22,11 +22,10 @@ describe('DEC-14 one table of error codes', () => {
     ]);
   });
 
-  test('DEC-14 what a contract has no word for goes by its engine name, user codes included', () => {
+  test('DEC-14 what a contract has no word for goes by its engine name', () => {
     expect(errorCodeIn('guarantees', 'STALE_ATTEMPT')).toBe('ErrStaleAttempt');
     expect(errorCodeIn('jobs', 'STALE_ATTEMPT')).toBe('STALE_ATTEMPT');
     expect(errorCodeIn('tasks', 'DUPLICATE')).toBe('TASK_DUPLICATE');
-    expect(errorCodeIn('jobs', 'CARD_DECLINED')).toBe('CARD_DECLINED');
   });
 
   test('no two engine codes share a name within one contract', () => {

@@ -2,8 +2,8 @@ import type { ErrorCode } from '../errors.js';
 import type { ContractName } from './contract.js';
 
 /**
- * What a contract calls an error, where its source has a word of its own. Everything not named here, a code that
- * user code brought along included, goes by its engine name.
+ * What a contract calls a refusal, where its source has a word of its own; every other goes by its engine name.
+ * What a handler failed with is never translated: user code may use any code, also one of these.
  */
 export const CONTRACT_CODES: Readonly<
   Partial<Record<ErrorCode, Readonly<Partial<Record<ContractName, string>>>>>
@@ -21,6 +21,6 @@ export const CONTRACT_CODES: Readonly<
   JOB_EXISTS: { 'task-runs': 'RUN_EXISTS', 'run-state': 'RUN_EXISTS' },
 };
 
-export function errorCodeIn(contract: ContractName, code: string): string {
-  return CONTRACT_CODES[code as ErrorCode]?.[contract] ?? code;
+export function errorCodeIn(contract: ContractName, code: ErrorCode): string {
+  return CONTRACT_CODES[code]?.[contract] ?? code;
 }

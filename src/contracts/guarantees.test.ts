@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Event } from '../kernel/index.js';
-import { claimedBy, created, event, given, PASTS, waitingFor, historyOf } from '../testkit/index.js';
+import { claimedBy, created, event, given, PASTS, waitingFor, historyOf, T0 } from '../testkit/index.js';
 import { guaranteeEvents, guarantees, guaranteeView } from './index.js';
 
 const running = [...created(), claimedBy('worker-a')];
@@ -34,28 +34,34 @@ test('GUA-15 its names: waits, tool invocations and their commit', () => {
     ...running,
     event('effect.intended'),
     event('effect.recorded'),
-    waitingFor({}),
+    waitingFor({ expiresAt: T0 }),
     event('wait.completed'),
   );
-  expect(
-    guaranteeEvents(changes).map(({ event: name, correlation_key, invocation }) => [
-      name,
-      correlation_key ?? invocation,
-    ]),
-  ).toEqual([
-    ['tool_invocation_started', 'charge#1'],
-    ['tool_invocation_finished', 'charge#1'],
-    ['command_committed', 'charge#1'],
-    ['job_waiting', 'approval'],
-    ['wait_completed', 'approval'],
+  const events = guaranteeEvents(changes);
+  expect(events.map((one) => one.event)).toEqual([
+    'tool_invocation_started',
+    'tool_invocation_finished',
+    'command_committed',
+    'job_waiting',
+    'wait_completed',
   ]);
-  const ids = guaranteeEvents(changes).map(({ event_id }) => event_id);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(guaranteeEvents(changes)[0]).toMatchObject({
-    job_id: 'job_00000001',
-    attempt_id: 'worker-a/1',
-    occurred_at: '2026-02-25T12:00:00Z',
+  const common = { job_id: 'job_00000001', attempt_id: 'worker-a/1', occurred_at: '2026-02-25T12:00:00Z' };
+  expect(events[0]).toEqual({
+    ...common,
+    event_id: 'evt_job_00000001_4_0',
+    event: 'tool_invocation_started',
+    step: 'charge',
+    occurrence: 1,
+    entry: 1,
   });
+  expect(events[3]).toMatchObject({
+    ...common,
+    correlation_key: 'approval',
+    kind: 'signal',
+    expires_at: '2026-02-25T12:00:00Z',
+  });
+  expect(events[4]).toMatchObject({ ...common, correlation_key: 'approval', outcome: 'received' });
+  expect(new Set(events.map(({ event_id }) => event_id)).size).toBe(events.length);
 });
 
 test('GUA-15 a reconciled effect is committed only if it happened', () => {
@@ -85,7 +91,7 @@ test('Parked is waiting for people without an end', () => {
   const { job } = given(running, waitingFor({ reason: 'manager' }));
   expect(job && guaranteeView(job)).toMatchObject({
     status: 'Parked',
-    waits: [{ correlation_key: 'approval', kind: 'signal', reason: 'manager' }],
+    waits: [{ correlation_key: 'approval', kind: 'signal', reason: 'manager', expires_at: null }],
   });
   const timed = given(running, waitingFor({ expiresAt: 1 })).job;
   expect(timed && guarantees.project(timed)).toBe('Waiting');

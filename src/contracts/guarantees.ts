@@ -1,7 +1,16 @@
-import { isParked, type Change, type Event, type Job, type Status } from '../kernel/index.js';
+import {
+  isParked,
+  type Change,
+  type Event,
+  type Job,
+  type Status,
+  type Wait,
+  type WaitKind,
+  type WaitOutcome,
+} from '../kernel/index.js';
 import { eventIdOf, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
-import { utc } from './utc.js';
+import { utc, utcOrNull } from './utc.js';
 
 export type GuaranteeStatus =
   'Pending' | 'Running' | 'Waiting' | 'Parked' | 'Retrying' | 'Completed' | 'Failed' | 'Cancelled';
@@ -51,16 +60,20 @@ export const guarantees: Contract<GuaranteeStatus> = {
   project: (job) => (isParked(job) ? 'Parked' : STATUS[job.status]),
 };
 
+export type WaitView = {
+  readonly correlation_key: string;
+  readonly kind: WaitKind;
+  readonly reason: string | null;
+  readonly expires_at: string | null;
+};
+
 export type GuaranteeView = {
   readonly job_id: string;
   readonly status: GuaranteeStatus;
   readonly attempt_id: string | null;
   readonly failure_class: FailureClass | null;
-  readonly waits: readonly {
-    readonly correlation_key: string;
-    readonly kind: string;
-    readonly reason: string | null;
-  }[];
+  /** What the job waits for; empty while it does not. */
+  readonly waits: readonly WaitView[];
   readonly created_at: string;
   readonly updated_at: string;
 };
@@ -73,7 +86,7 @@ export function guaranteeView(job: Job): GuaranteeView {
     status: guarantees.project(job),
     attempt_id: job.attemptId,
     failure_class: job.failure && failureClassOf(job),
-    waits: job.waits.map(({ key, kind, reason }) => ({ correlation_key: key, kind, reason })),
+    waits: job.status === 'waiting' ? job.waits.map(waitView) : [],
     created_at: utc(job.createdAt),
     updated_at: utc(job.updatedAt),
   };
@@ -84,67 +97,66 @@ function failureClassOf(job: Job): FailureClass {
   return job.deadLetter === null ? 'retryable_failure' : 'permanent_failure';
 }
 
+function waitView({ key, kind, reason, expiresAt }: Wait): WaitView {
+  return { correlation_key: key, kind, reason, expires_at: utcOrNull(expiresAt) };
+}
+
+type WaitFields = WaitView & { readonly event: 'job_waiting' };
+type WaitEndFields = WaitView & { readonly event: 'wait_completed'; readonly outcome: WaitOutcome };
+type ToolFields = {
+  readonly event: 'tool_invocation_started' | 'tool_invocation_finished' | 'command_committed';
+  readonly step: string;
+  readonly occurrence: number;
+  /** Numbers the times that the tool was entered for this step. */
+  readonly entry: number;
+};
+
 export type GuaranteeEvent = {
-  readonly event: GuaranteeEventName;
   readonly event_id: string;
   readonly job_id: string;
   readonly attempt_id: string | null;
   readonly occurred_at: string;
-  readonly correlation_key: string | null;
-  /** `step#occurrence` of the tool invocation. */
-  readonly invocation: string | null;
-};
-
-export type GuaranteeEventName =
-  | 'job_waiting'
-  | 'wait_completed'
-  | 'tool_invocation_started'
-  | 'tool_invocation_finished'
-  | 'command_committed';
-
-type Named = {
-  readonly name: GuaranteeEventName;
-  readonly key: string | null;
-  readonly invocation: string | null;
-};
+} & (WaitFields | WaitEndFields | ToolFields);
 
 /** The source's own events. One commit of an effect is both the end of its invocation and its commit. */
 export function guaranteeEvents(changes: readonly Change[]): GuaranteeEvent[] {
   return changes.flatMap((change) =>
-    namesOf(change.event).map(({ name, key, invocation }, i) => ({
-      event: name,
+    fieldsOf(change.event).map((fields, i) => ({
       event_id: i === 0 ? eventIdOf(change) : `${eventIdOf(change)}.${i}`,
       job_id: change.after.spec.jobId,
       attempt_id: change.after.attemptId,
       occurred_at: utc(change.event.at),
-      correlation_key: key,
-      invocation,
+      ...fields,
     })),
   );
 }
 
-function namesOf(event: Event): Named[] {
+function fieldsOf(event: Event): (WaitFields | WaitEndFields | ToolFields)[] {
   switch (event.type) {
     case 'wait.begun':
-      return event.waits.map(({ key }) => ({ name: 'job_waiting', key, invocation: null }));
+      return event.waits.map((wait) => ({ event: 'job_waiting', ...waitView(wait) }));
     case 'wait.completed':
-      return [{ name: 'wait_completed', key: event.wait.key, invocation: null }];
+      return [{ event: 'wait_completed', ...waitView(event.wait), outcome: event.outcome }];
     case 'effect.intended':
-      return [
-        { name: 'tool_invocation_started', key: null, invocation: `${event.step}#${event.occurrence}` },
-      ];
+      return [{ event: 'tool_invocation_started', ...entryOf(event) }];
     case 'effect.recorded':
-      return committed(`${event.step}#${event.occurrence}`);
+      return committed(event);
     case 'effect.reconciled':
-      return event.verdict === 'happened' ? committed(`${event.step}#${event.occurrence}`) : [];
+      return event.verdict === 'happened' ? committed(event) : [];
     default:
       return [];
   }
 }
 
-function committed(invocation: string): Named[] {
+type Entry = Pick<ToolFields, 'step' | 'occurrence' | 'entry'>;
+
+function committed(event: Entry): ToolFields[] {
   return [
-    { name: 'tool_invocation_finished', key: null, invocation },
-    { name: 'command_committed', key: null, invocation },
+    { event: 'tool_invocation_finished', ...entryOf(event) },
+    { event: 'command_committed', ...entryOf(event) },
   ];
+}
+
+function entryOf({ step, occurrence, entry }: Entry): Entry {
+  return { step, occurrence, entry };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { STATUSES } from '../kernel/index.js';
-import { created, event, given, PASTS } from '../testkit/index.js';
+import { aFatalFailure, created, deadLettered, event, given, PASTS } from '../testkit/index.js';
 import { jobs, JOB_STATUSES, jobView } from './index.js';
 
 test('JOB-2 the machine is the source’s, plus cancelled', () => {
@@ -63,4 +63,10 @@ test('JOB-1 the fields of a job', () => {
 test('an erased payload reads as null', () => {
   const { job } = given(event('job.created', { input: '!digest' }));
   expect(job && jobView(job).payload_json).toBeNull();
+});
+
+test('what a handler failed with is shown as it is, even if it looks like one of the engine’s codes', () => {
+  const failure = { ...aFatalFailure, code: 'INVALID_TRANSITION' };
+  const { job } = given(PASTS.running, deadLettered({ reason: 'non_retryable', failure }));
+  expect(job && jobView(job).error_code).toBe('INVALID_TRANSITION');
 });

@@ -1,6 +1,5 @@
 import type { Job, Status } from '../kernel/index.js';
 import type { Contract } from './contract.js';
-import { errorCodeIn } from './error-codes.js';
 import type { Machine } from './machine.js';
 import { payloadValue } from './payload-value.js';
 import { utc, utcOrNull } from './utc.js';
@@ -84,7 +83,7 @@ export function jobView(job: Job): JobView {
     retry_count: job.retryCount,
     idempotency_key: job.spec.idempotencyKey,
     trace_id: job.spec.traceId,
-    error_code: job.failure && errorCodeIn('jobs', job.failure.code),
+    error_code: job.failure && job.failure.code,
     payload_json: payloadValue(job.input),
     next_retry_at: utcOrNull(job.nextRetryAt),
     dlq_id: job.deadLetter && job.deadLetter.dlqId,

@@ -1,7 +1,16 @@
-import type { Change, StepRef, Timestamp } from '../kernel/index.js';
+import {
+  isTerminal,
+  type Change,
+  type Event,
+  type Job,
+  type StepRef,
+  type Timestamp,
+  type WaitOutcome,
+} from '../kernel/index.js';
 import { utcOrNull } from './utc.js';
 
-export type StepState = 'running' | 'success' | 'failed';
+/** `interrupted`: the run ended while the step was under way. */
+export type StepState = 'running' | 'success' | 'failed' | 'interrupted';
 
 export type HostSnapshot = {
   readonly status: StepState;
@@ -27,62 +36,26 @@ type Progress = {
   readonly message: string | null;
 };
 
+type News = StepRef & Pick<Progress, 'status'> & Partial<Progress>;
+
 /** The steps that a log speaks of, in the order in which they first appear. A job's own step runs on no host. */
-export function stepsOf(changes: readonly Change[]): StepSnapshot[] {
+export function stepsOf(job: Job, changes: readonly Change[]): StepSnapshot[] {
   const steps = new Map<string, Progress>();
-  const put = (ref: StepRef, progress: Partial<Progress> & Pick<Progress, 'status'>) => {
-    const name = nameOf(ref);
-    steps.set(name, { ...(steps.get(name) ?? NOT_STARTED), finishedAt: null, message: null, ...progress });
-  };
   for (const { event } of changes) {
-    switch (event.type) {
-      case 'step.recorded':
-        put(event, { status: 'success', startedAt: event.startedAt, finishedAt: event.at });
-        break;
-      case 'step.failed': {
-        const message = event.failure.message;
-        const again = event.nextTryAt !== null;
-        put(event, {
-          status: again ? 'running' : 'failed',
-          startedAt: event.startedAt,
-          finishedAt: again ? null : event.at,
-          message,
-        });
-        break;
-      }
-      case 'effect.intended':
-        put(event, { status: 'running', startedAt: event.at });
-        break;
-      case 'effect.recorded':
-        put(event, { status: 'success', finishedAt: event.at });
-        break;
-      case 'effect.closed':
-        put(event, { status: 'failed', finishedAt: event.at, message: event.failure.message });
-        break;
-      case 'effect.unknown':
-        put(event, { status: 'running', message: `outcome unknown: ${event.failure.message}` });
-        break;
-      case 'effect.reconciled':
-        if (event.verdict === 'happened') put(event, { status: 'success', finishedAt: event.at });
-        if (event.verdict === 'notHappened')
-          put(event, { status: 'failed', finishedAt: event.at, message: 'did not happen' });
-        break;
-      case 'wait.begun':
-        for (const wait of event.waits) {
-          const startedAt = steps.get(nameOf(wait))?.startedAt ?? event.at;
-          put(wait, { status: 'running', startedAt, message: wait.reason });
-        }
-        break;
-      case 'wait.completed':
-        put(event.wait, { status: 'success', finishedAt: event.at });
-        break;
-      default:
-        break;
+    for (const { step, occurrence, ...news } of newsOf(event)) {
+      if (step.startsWith('$')) continue;
+      const name = occurrence === 1 ? step : `${step}#${occurrence}`;
+      steps.set(name, {
+        startedAt: steps.get(name)?.startedAt ?? null,
+        finishedAt: null,
+        message: null,
+        ...news,
+      });
     }
   }
   return [...steps].map(([name, { status, startedAt, finishedAt, message }]) => ({
     name,
-    status,
+    status: status === 'running' && isTerminal(job.status) ? 'interrupted' : status,
     started_at: utcOrNull(startedAt),
     finished_at: utcOrNull(finishedAt),
     message,
@@ -90,9 +63,69 @@ export function stepsOf(changes: readonly Change[]): StepSnapshot[] {
   }));
 }
 
-const NOT_STARTED: Progress = { status: 'running', startedAt: null, finishedAt: null, message: null };
+/** What an event says about steps. */
+function newsOf(event: Event): News[] {
+  switch (event.type) {
+    case 'step.recorded':
+      return [{ ...refOf(event), status: 'success', startedAt: event.startedAt, finishedAt: event.at }];
+    case 'step.failed': {
+      const { startedAt, failure, nextTryAt } = event;
+      const ended = nextTryAt === null;
+      return [
+        {
+          ...refOf(event),
+          status: ended ? 'failed' : 'running',
+          startedAt,
+          finishedAt: ended ? event.at : null,
+          message: failure.message,
+        },
+      ];
+    }
+    case 'effect.intended':
+      return [{ ...refOf(event), status: 'running', startedAt: event.at }];
+    case 'effect.recorded':
+      return [{ ...refOf(event), status: 'success', finishedAt: event.at }];
+    case 'effect.closed':
+      return [{ ...refOf(event), status: 'failed', finishedAt: event.at, message: event.failure.message }];
+    case 'effect.unknown':
+      return [{ ...refOf(event), status: 'running', message: `outcome unknown: ${event.failure.message}` }];
+    case 'effect.reconciled':
+      return [
+        {
+          ...refOf(event),
+          ...VERDICTS[event.verdict],
+          finishedAt: event.verdict === 'cannotTell' ? null : event.at,
+        },
+      ];
+    case 'wait.begun':
+      return event.waits.map((wait) => ({
+        ...refOf(wait),
+        status: 'running',
+        startedAt: event.at,
+        message: wait.reason,
+      }));
+    case 'child.started':
+      return [{ ...refOf(event.wait), status: 'running', startedAt: event.at, message: event.child.childId }];
+    case 'wait.completed':
+      return [{ ...refOf(event.wait), ...OUTCOMES[event.outcome], finishedAt: event.at }];
+    default:
+      return [];
+  }
+}
 
-/** A name that is used once needs no number. */
-function nameOf({ step, occurrence }: StepRef): string {
-  return occurrence === 1 ? step : `${step}#${occurrence}`;
+const VERDICTS = {
+  happened: { status: 'success', message: null },
+  notHappened: { status: 'failed', message: 'did not happen' },
+  cannotTell: { status: 'running', message: 'outcome unknown' },
+} as const;
+
+const OUTCOMES: Readonly<Record<WaitOutcome, Pick<Progress, 'status' | 'message'>>> = {
+  received: { status: 'success', message: null },
+  elapsed: { status: 'success', message: null },
+  timeout: { status: 'failed', message: 'timed out' },
+  deadline: { status: 'failed', message: 'the run passed its deadline' },
+};
+
+function refOf({ step, occurrence }: StepRef): StepRef {
+  return { step, occurrence };
 }

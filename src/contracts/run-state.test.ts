@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Event } from '../kernel/index.js';
+import { effectDecisionWait, type Event } from '../kernel/index.js';
 import {
   aWait,
   claimedBy,
@@ -115,20 +115,43 @@ describe('RST-7 the snapshot', () => {
     expect(verdict('cannotTell')).toMatchObject({ status: 'running' });
   });
 
-  test('RST-7 a wait keeps the time at which it first began', () => {
+  test('RST-7 of parallel waits, one may end before the others', () => {
     const second = aWait({ key: 'go', step: 'go' });
     const { steps, message, status } = snapshot(
       ...running,
       waitingFor({ reason: 'manager' }, second),
       event('wait.completed', { wait: second, at: seconds(1) }),
       claimedBy('worker-b'),
-      event('wait.begun', { at: seconds(2), waits: [aWait({ reason: 'manager' })] }),
+      event('child.started', { at: seconds(2) }),
+      event('wait.begun', { at: seconds(3), waits: [] }),
     );
-    expect({ status, message }).toEqual({ status: 'running', message: 'waiting for approval' });
+    expect({ status, message }).toEqual({ status: 'running', message: 'waiting for approval, ship#1' });
     expect(steps).toMatchObject([
       { name: 'approval', status: 'running', started_at: '2026-02-25T12:00:00Z', message: 'manager' },
-      { name: 'go', status: 'success', finished_at: '2026-02-25T12:00:01Z' },
+      {
+        name: 'go',
+        status: 'success',
+        started_at: '2026-02-25T12:00:00Z',
+        finished_at: '2026-02-25T12:00:01Z',
+      },
+      { name: 'ship', status: 'running', started_at: '2026-02-25T12:00:02Z', message: 'job_child_01' },
     ]);
+  });
+
+  test('RST-7 a wait that ran out did not succeed', () => {
+    expect(stepAfter(event('wait.completed', { outcome: 'elapsed' }))).toMatchObject({ status: 'success' });
+    expect(stepAfter(event('wait.completed', { outcome: 'timeout' }))).toMatchObject({
+      status: 'failed',
+      message: 'timed out',
+    });
+    expect(stepAfter(event('wait.completed', { outcome: 'deadline' }))).toMatchObject({ status: 'failed' });
+  });
+
+  test('RST-7 a step that the run’s end cut short is interrupted, and the engine’s own steps are not shown', () => {
+    const decision = effectDecisionWait({ step: 'charge', occurrence: 1, entry: 1 });
+    expect(
+      snapshot(...running, event('effect.intended'), waitingFor(decision), event('job.cancelled')).steps,
+    ).toMatchObject([{ name: 'charge', status: 'interrupted' }]);
   });
 
   test('an interrupted run that will be resumed is running, and says why it stands still', () => {
@@ -171,5 +194,7 @@ describe('RST-11 callbacks', () => {
       version: 8,
     });
     expect(callbacks[1]?.error).toBeNull();
+    const canceled = runCallbacks(historyOf(...running, event('attempt.failed'), event('job.cancelled')));
+    expect(canceled.at(-1)).toMatchObject({ status: 'canceled', error: null });
   });
 });

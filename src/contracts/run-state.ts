@@ -1,6 +1,5 @@
-import { isTerminal, type Change, type Job, type Status } from '../kernel/index.js';
+import type { Change, Job, Status } from '../kernel/index.js';
 import { statusChangesOf, type Contract } from './contract.js';
-import { errorCodeIn } from './error-codes.js';
 import type { Machine } from './machine.js';
 import { stepsOf, type StepSnapshot } from './run-state-steps.js';
 import { utc, utcOrNull } from './utc.js';
@@ -71,7 +70,7 @@ export function runSnapshot(job: Job, changes: readonly Change[]): RunSnapshot {
     started_at: utcOrNull(job.startedAt),
     finished_at: utcOrNull(job.finishedAt),
     updated_at: utc(job.updatedAt),
-    steps: stepsOf(changes),
+    steps: stepsOf(job, changes),
   };
 }
 
@@ -95,7 +94,7 @@ export function runCallbacks(changes: readonly Change[]): RunCallback[] {
     step: null,
     host: null,
     timestamp: utc(event.at),
-    error: isTerminal(after.status) ? lastErrorOf(after) : null,
+    error: after.status === 'failed' ? lastErrorOf(after) : null,
     version: after.rev,
   }));
 }
@@ -106,5 +105,5 @@ function messageOf(job: Job): string | null {
 }
 
 function lastErrorOf({ failure }: Job): RunSnapshot['last_error'] {
-  return failure && { code: errorCodeIn('run-state', failure.code), message: failure.message };
+  return failure && { code: failure.code, message: failure.message };
 }

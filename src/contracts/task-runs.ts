@@ -8,7 +8,6 @@ import {
   type Status,
 } from '../kernel/index.js';
 import { attemptShown, eventIdOf, statusChangesOf, type Contract } from './contract.js';
-import { errorCodeIn } from './error-codes.js';
 import type { Machine } from './machine.js';
 import { utc, utcOrNull } from './utc.js';
 
@@ -165,7 +164,7 @@ function errorCodeOf(job: Job): string | null {
       return 'PROCESS_RESTARTED';
     case 'retry_scheduled':
     case 'failed':
-      return job.failure && errorCodeIn('task-runs', job.failure.code);
+      return job.failure && job.failure.code;
     default:
       return null;
   }

@@ -7,7 +7,6 @@ import {
   type Status,
 } from '../kernel/index.js';
 import { attemptShown, eventIdOf, statusChangesOf, type Contract } from './contract.js';
-import { errorCodeIn } from './error-codes.js';
 import type { Machine } from './machine.js';
 import { utc, utcOrNull } from './utc.js';
 
@@ -169,7 +168,6 @@ const NO_ERROR: LastError = { code: null, reason: null };
 /** Retries that ran out hide the error underneath in this contract; while some are left, it shows. */
 function lastErrorOf({ failure, deadLetter }: Job): LastError {
   if (failure === null) return NO_ERROR;
-  if (deadLetter?.reason !== 'exhausted')
-    return { code: errorCodeIn('tasks', failure.code), reason: failure.message };
+  if (deadLetter?.reason !== 'exhausted') return { code: failure.code, reason: failure.message };
   return { code: 'TASK_RETRY_EXHAUSTED', reason: `${failure.message} exhausted retries` };
 }

@@ -9,6 +9,7 @@ import {
   erasePayloads,
   findBrokenLink,
   type ChainedRow,
+  type ChainHead,
 } from './index.js';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -22,11 +23,18 @@ function chainOf(seed: number): (ChainedRow & { link: string })[] {
   });
 }
 
+const headOf = (rows: readonly (ChainedRow & { link: string })[]): ChainHead => {
+  const last = rows.at(-1);
+  if (!last) throw new Error('no rows');
+  return { rev: last.rev, link: last.link };
+};
+
 describe('GUA-14 the hash chain', () => {
   test('GUA-14 an untouched chain holds', () => {
     fc.assert(
       fc.property(fc.integer(), (seed) => {
-        expect(findBrokenLink(sha256, chainOf(seed))).toBeNull();
+        const rows = chainOf(seed);
+        expect(findBrokenLink(sha256, rows, headOf(rows))).toBeNull();
       }),
       { numRuns: 50 },
     );
@@ -48,7 +56,7 @@ describe('GUA-14 the hash chain', () => {
         if (!row || !tamper) throw new Error('no such row');
         const changed = { ...row, ...tamper(row) };
         fc.pre(JSON.stringify(changed) !== JSON.stringify(row));
-        expect(findBrokenLink(sha256, rows.with(index, changed))).toEqual({
+        expect(findBrokenLink(sha256, rows.with(index, changed), headOf(rows))).toEqual({
           rev: row.rev,
           problem: 'altered',
         });
@@ -59,12 +67,22 @@ describe('GUA-14 the hash chain', () => {
   test('GUA-14 a row that was taken out, put in or moved is noticed', () => {
     const rows = chainOf(7);
     expect(rows.length).toBeGreaterThan(3);
-    expect(findBrokenLink(sha256, rows.toSpliced(1, 1))).toEqual({ rev: 2, problem: 'missing' });
-    expect(findBrokenLink(sha256, rows.slice(1))).toEqual({ rev: 1, problem: 'missing' });
+    expect(findBrokenLink(sha256, rows.toSpliced(1, 1), headOf(rows))).toEqual({
+      rev: 2,
+      problem: 'missing',
+    });
+    expect(findBrokenLink(sha256, rows.slice(1), headOf(rows))).toEqual({ rev: 1, problem: 'missing' });
+    expect(findBrokenLink(sha256, rows.slice(0, -1), headOf(rows))).toEqual({
+      rev: rows.length,
+      problem: 'missing',
+    });
+    expect(findBrokenLink(sha256, [], headOf(rows))).toEqual({ rev: 1, problem: 'missing' });
+    const longer = { rev: rows.length - 1, link: rows.at(-2)?.link ?? '' };
+    expect(findBrokenLink(sha256, rows, longer)).toEqual({ rev: rows.length, problem: 'altered' });
     const swapped = rows.map(
       (row, i) => ({ ...(i === 1 ? rows[2] : i === 2 ? rows[1] : row), rev: i + 1 }) as (typeof rows)[0],
     );
-    expect(findBrokenLink(sha256, swapped)).toEqual({ rev: 2, problem: 'altered' });
+    expect(findBrokenLink(sha256, swapped, headOf(rows))).toEqual({ rev: 2, problem: 'altered' });
   });
 
   test('GUA-14 a row that was rewritten together with its own link is betrayed by the next one', () => {
@@ -73,7 +91,10 @@ describe('GUA-14 the hash chain', () => {
     if (!first || !second) throw new Error('two rows');
     const forged = { ...second, commandId: 'forged' };
     const relinked = { ...forged, link: chainLink(sha256, first.link, forged) };
-    expect(findBrokenLink(sha256, rows.with(1, relinked))).toEqual({ rev: 3, problem: 'altered' });
+    expect(findBrokenLink(sha256, rows.with(1, relinked), headOf(rows))).toEqual({
+      rev: 3,
+      problem: 'altered',
+    });
   });
 
   test('GUA-14 erased payloads leave the chain whole, and erasing twice changes nothing', () => {
@@ -81,7 +102,7 @@ describe('GUA-14 the hash chain', () => {
     const erased = rows.map((row) => ({ ...row, body: erasePayloads(sha256, row.body) }));
     expect(erased.some(({ body }, i) => body !== rows[i]?.body)).toBe(true);
     expect(erased.every(({ body }) => !body.includes('{"id":1}'))).toBe(true);
-    expect(findBrokenLink(sha256, erased)).toBeNull();
+    expect(findBrokenLink(sha256, erased, headOf(rows))).toBeNull();
     expect(erased.map(({ body }) => erasePayloads(sha256, body))).toEqual(erased.map(({ body }) => body));
   });
 });

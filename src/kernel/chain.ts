@@ -34,10 +34,16 @@ export function erasePayloads(hash: Hash, body: string): string {
   return [header, ...erased].join('\n');
 }
 
-/** Checks a job's log from its first row on. Null if it holds; else the revision of the first row that does not. */
+export type ChainHead = { readonly rev: number; readonly link: string };
+
+/**
+ * Checks a job's log from its first row on. Null if it holds; else the revision of the first row that does not.
+ * `head` is what the last row must be: without it, rows cut off at the end would go unnoticed.
+ */
 export function findBrokenLink(
   hash: Hash,
   rows: readonly (ChainedRow & { readonly link: string })[],
+  head: ChainHead,
 ): { readonly rev: number; readonly problem: 'missing' | 'altered' } | null {
   let previous = CHAIN_START;
   for (const [index, row] of rows.entries()) {
@@ -45,5 +51,6 @@ export function findBrokenLink(
     previous = chainLink(hash, previous, row);
     if (previous !== row.link) return { rev: row.rev, problem: 'altered' };
   }
-  return null;
+  if (rows.length < head.rev) return { rev: rows.length + 1, problem: 'missing' };
+  return previous === head.link ? null : { rev: rows.length, problem: 'altered' };
 }

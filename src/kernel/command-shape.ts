@@ -4,10 +4,14 @@ import * as is from './shape.js';
 
 type Shapes = { readonly [T in CommandType]: is.Fields<Omit<CommandOf<T>, 'type' | 'now' | 'actor'>> };
 
+/** How many things one handler may wait for at once. More belong into several jobs. */
+const MOST_WAITS = 10_000;
+
 const attemptId = field.id;
 const heldStep = { attemptId, ...field.stepRef };
 const heldEntry = { ...heldStep, entry: field.ordinal };
-const entryFacts = { ownerAlive: is.flag, storedResult: is.nullable(is.jsonText) };
+const storedResult = is.nullable(is.jsonText);
+const entryFacts = { bodyMayRun: is.flag, storedResult };
 const verdictKind = (...kinds: string[]) => is.object<{ kind: string }>({ kind: is.oneOf(...kinds) });
 const happened = is.object<Extract<EffectVerdict, { kind: 'happened' }>>({
   kind: is.oneOf('happened'),
@@ -41,12 +45,12 @@ const decisions: Record<ResolveEffect['verdict']['kind'], is.Check> = {
 const SHAPES: Shapes = {
   create: { spec: field.jobSpec, input: is.jsonText },
   promote: {},
-  claim: { attemptId, worker: field.worker },
+  claim: { attemptId, worker: field.worker, early: is.flag },
   heartbeat: { attemptId },
   complete: { attemptId, result: is.jsonText },
   'fail-attempt': { attemptId, failure: field.failure },
   'time-out': { attemptId },
-  'begin-wait': { attemptId, waits: is.list(field.wait, { min: 1, max: 100_000 }) },
+  'begin-wait': { attemptId, waits: is.list(field.wait, { min: 1, max: MOST_WAITS }) },
   'consume-wait': {
     attemptId,
     wait: field.wait,
@@ -68,7 +72,13 @@ const SHAPES: Shapes = {
   'expire-deadline': { attemptId, worker: field.worker },
   'record-step': { ...heldStep, startedAt: is.timestamp, output: is.jsonText },
   'fail-step': { ...heldStep, startedAt: is.timestamp, failure: field.failure, retry: field.retryPolicy },
-  'begin-effect': { ...heldStep, ...entryFacts, tool: field.name, effectKey: is.text(128) },
+  'begin-effect': {
+    ...heldStep,
+    ...entryFacts,
+    tool: field.name,
+    effectKey: is.text(128),
+    input: is.jsonText,
+  },
   'record-effect': { ...heldEntry, result: is.jsonText },
   'close-effect': { ...heldEntry, failure: field.failure },
   'doubt-effect': { ...heldEntry, failure: field.failure },
@@ -78,14 +88,20 @@ const SHAPES: Shapes = {
     verdict: is.variant('kind', verdicts),
     settleMs: is.duration({ min: 0 }),
   },
-  'resolve-effect': { ...field.stepRef, entry: field.ordinal, verdict: is.variant('kind', decisions) },
-  'save-checkpoint': { attemptId, state: is.jsonText, occurrences: is.dictionary(field.ordinal) },
+  'resolve-effect': {
+    ...field.stepRef,
+    entry: field.ordinal,
+    storedResult,
+    verdict: is.variant('kind', decisions),
+  },
+  'start-child': { attemptId, wait: field.wait, child: field.child },
+  'save-checkpoint': { attemptId, state: is.jsonText },
 };
 
 const CHECKS: Readonly<Record<string, is.Check>> = Object.fromEntries(
   Object.entries(SHAPES).map(([type, fields]) => [
     type,
-    is.object({ type: is.known, now: is.timestamp, actor: field.actor, ...fields }),
+    is.object({ type: is.known, now: is.present, actor: field.actor, ...fields }),
   ]),
 );
 

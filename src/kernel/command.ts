@@ -2,7 +2,7 @@ import type { Failure } from './failure.js';
 import type { Actor, JobSpec, WorkerRef } from './job.js';
 import type { JsonText, Timestamp } from './payload.js';
 import type { RetryPolicy } from './retry-policy.js';
-import type { StepRef } from './step.js';
+import type { ChildRef, StepRef } from './step.js';
 import type { Wait, WaitOutcome } from './wait.js';
 
 /** Time and chance arrive in commands: `now` is the store's clock, ids were drawn by the caller. */
@@ -14,7 +14,13 @@ type HeldEntry = Held & StepRef & { readonly entry: number };
 export type Create = Base & { readonly type: 'create'; readonly spec: JobSpec; readonly input: JsonText };
 export type Promote = Base & { readonly type: 'promote' };
 /** Takes the lease: a first claim, a retry, a recovery or the end of a wait, by the state it finds. */
-export type Claim = Base & { readonly type: 'claim'; readonly attemptId: string; readonly worker: WorkerRef };
+export type Claim = Base & {
+  readonly type: 'claim';
+  readonly attemptId: string;
+  readonly worker: WorkerRef;
+  /** An operator's claim, which does not wait for the due time. */
+  readonly early: boolean;
+};
 /** Asks whether the attempt still holds the job. The lease itself lives with the worker (`worker-lease`). */
 export type Heartbeat = Held & { readonly type: 'heartbeat' };
 export type Complete = Held & { readonly type: 'complete'; readonly result: JsonText };
@@ -71,11 +77,20 @@ export type FailStep = HeldStep & {
   readonly retry: RetryPolicy;
 };
 
-/** What the store knows about an entry: is its owner's incarnation alive, and is a result stored? */
-export type EntryFacts = { readonly ownerAlive: boolean; readonly storedResult: JsonText | null };
+/** What the store knows about the latest entry of an effect. */
+export type EntryFacts = {
+  /** The incarnation that entered the body is alive and has not reported that the body ended. */
+  readonly bodyMayRun: boolean;
+  readonly storedResult: JsonText | null;
+};
 export type BeginEffect = Held &
   StepRef &
-  EntryFacts & { readonly type: 'begin-effect'; readonly tool: string; readonly effectKey: string };
+  EntryFacts & {
+    readonly type: 'begin-effect';
+    readonly tool: string;
+    readonly effectKey: string;
+    readonly input: JsonText;
+  };
 export type RecordEffect = HeldEntry & { readonly type: 'record-effect'; readonly result: JsonText };
 export type CloseEffect = HeldEntry & { readonly type: 'close-effect'; readonly failure: Failure };
 export type DoubtEffect = HeldEntry & { readonly type: 'doubt-effect'; readonly failure: Failure };
@@ -95,15 +110,19 @@ export type ResolveEffect = Base &
   StepRef & {
     readonly type: 'resolve-effect';
     readonly entry: number;
+    readonly storedResult: JsonText | null;
     readonly verdict:
       { readonly kind: 'happened'; readonly result: JsonText } | { readonly kind: 'notHappened' | 'fail' };
   };
 
-export type SaveCheckpoint = Held & {
-  readonly type: 'save-checkpoint';
-  readonly state: JsonText;
-  readonly occurrences: Readonly<Record<string, number>>;
+/** Starts a child job, whose end the job will wait for. The child's id follows from the step. */
+export type StartChild = Held & {
+  readonly type: 'start-child';
+  readonly wait: Wait;
+  readonly child: ChildRef;
 };
+
+export type SaveCheckpoint = Held & { readonly type: 'save-checkpoint'; readonly state: JsonText };
 
 export type Command =
   | Create
@@ -131,6 +150,7 @@ export type Command =
   | DoubtEffect
   | ReconcileEffect
   | ResolveEffect
+  | StartChild
   | SaveCheckpoint;
 
 export type CommandType = Command['type'];

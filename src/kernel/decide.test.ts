@@ -1,20 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { command, given, PASTS, T0 } from '../testkit/index.js';
+import { command, event, given, PASTS, T0 } from '../testkit/index.js';
 import { COMMAND_TYPES, STATUSES, type Command, type CommandType, type Status } from './index.js';
 
 type State = Status | 'none';
 const STATES: readonly State[] = ['none', ...STATUSES];
 
-/** Late enough for whatever falls due in the sample pasts. */
-const NOW = T0 + 2_000_000;
+/** Late enough for whatever falls due in the sample pasts, before their deadline. */
+const NOW = T0 + 500_000;
 
 /** What makes each command a good one, wherever the state allows it. */
 const PARTICULARS: Partial<Record<CommandType, Record<string, unknown>>> = {
   claim: { attemptId: 'worker-b/1' },
   'begin-effect': { step: 'mail' },
   create: { now: T0 },
+  'expire-deadline': { now: T0 + 1_000_000 },
 };
+
+/** Where nothing is pending, so that a checkpoint can be taken. */
+const SETTLED = [...PASTS.running, event('effect.recorded')];
 
 const LEGEND: Record<string, string> = {
   '✓': 'ok',
@@ -56,7 +60,8 @@ describe('every command has an answer in every state', () => {
   for (const type of COMMAND_TYPES) {
     for (const state of STATES) {
       test(`${type} × ${state}`, () => {
-        const past = state === 'none' ? [] : PASTS[state];
+        const settled = type === 'save-checkpoint' && state === 'running';
+        const past = state === 'none' ? [] : settled ? SETTLED : PASTS[state];
         const sample = { ...command(type), now: NOW, ...PARTICULARS[type] } as Command;
         const { decision } = given(past).when(sample);
         expect(decision.ok ? 'ok' : decision.code).toBe(documented.get(type)?.get(state));

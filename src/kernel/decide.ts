@@ -2,7 +2,7 @@ import type { Command, CommandOf, CommandType } from './command.js';
 import { findCommandFault } from './command-shape.js';
 import { reject, type Decision } from './decision.js';
 import type { Job } from './job.js';
-import { StepLog, type StepIndex } from './step-log.js';
+import type { StepIndex } from './step-log.js';
 import { abortRecovery } from './transitions/abort-recovery.js';
 import { beginEffect } from './transitions/begin-effect.js';
 import { beginWait } from './transitions/begin-wait.js';
@@ -26,6 +26,7 @@ import { resolveEffect } from './transitions/resolve-effect.js';
 import { saveCheckpoint } from './transitions/save-checkpoint.js';
 import { closeEffect, doubtEffect, recordEffect } from './transitions/settle-effect.js';
 import { signal } from './transitions/signal.js';
+import { startChild } from './transitions/start-child.js';
 import { timeOut } from './transitions/time-out.js';
 
 type Transitions = {
@@ -61,16 +62,16 @@ const TRANSITIONS: Transitions = {
   'doubt-effect': doubtEffect,
   'reconcile-effect': reconcileEffect,
   'resolve-effect': resolveEffect,
+  'start-child': startChild,
   'save-checkpoint': saveCheckpoint,
 };
 
-const NO_STEPS: StepIndex = new StepLog();
-
 /**
  * Answers a command: the events that it causes, or why not. Pure, and total: a command of any shape gets an answer,
- * and a refused one has changed nothing. `steps` matters to commands about steps, effects and waits only.
+ * and a refused one has changed nothing. `steps` must be the whole log's: commands about steps, effects and waits
+ * rely on it.
  */
-export function decide(job: Job | null, command: Command, steps: StepIndex = NO_STEPS): Decision {
+export function decide(job: Job | null, command: Command, steps: StepIndex): Decision {
   const fault = findCommandFault(command);
   if (fault !== null) return reject('INVALID_COMMAND', { field: fault });
   if (command.type === 'create') return create(job, command);

@@ -4,7 +4,8 @@ import { isRecord } from './shape.js';
 
 /**
  * The version that this release writes. It reads every version from 1 on, and refuses a later one. A change of
- * any event's fields takes a new number, a step in UPGRADES, and a new golden file beside the old ones.
+ * any event's fields takes a new number, a step in UPGRADES, and a new golden file beside the old ones. A release
+ * that can read a new version must be out everywhere before one writes it.
  */
 export const CODEC_VERSION = 1;
 
@@ -13,16 +14,20 @@ type RawEvent = Readonly<Record<string, unknown>>;
 type Upgrade = (event: RawEvent) => RawEvent;
 const UPGRADES: readonly Upgrade[] = [];
 
-/** The field of an event that holds user data, which is written on a line of its own. */
+/** The field of an event that holds user data. It is written on a line of its own, and the header names it. */
 const PAYLOAD_FIELD: Readonly<Partial<Record<EventType, string>>> = {
   'job.created': 'input',
   'job.succeeded': 'result',
   'wait.completed': 'payload',
   'step.recorded': 'output',
+  'effect.intended': 'input',
   'effect.recorded': 'result',
   'effect.reconciled': 'result',
   'checkpoint.saved': 'state',
 };
+
+/** Where a header says which field its payload line belongs to: what was written needs no table to be read. */
+const PAYLOAD_MARK = '$';
 
 /**
  * The events of one commit as text: a header line of JSON, then each payload on its own line, untouched.
@@ -41,6 +46,7 @@ export function encodeEvents(events: readonly Event[]): string {
     if (field !== undefined && header[field] !== null) {
       payloads += `\n${header[field] as string}`;
       delete header[field];
+      header[PAYLOAD_MARK] = field;
     }
     headers.push(header);
     previous = event;
@@ -69,9 +75,9 @@ export function decodeEvents(body: string, upgrades: readonly Upgrade[] = UPGRAD
   let stamp: RawEvent = {};
   for (const raw of parsed.events) {
     stamp = { at: raw['at'] ?? stamp['at'], actor: raw['actor'] ?? stamp['actor'] };
-    let event: RawEvent = { ...raw, ...stamp };
-    const field = PAYLOAD_FIELD[raw['type'] as EventType];
-    if (field !== undefined && event[field] === undefined) event = { ...event, [field]: payloads.shift() };
+    const { [PAYLOAD_MARK]: field, ...rest } = raw;
+    let event: RawEvent = { ...rest, ...stamp };
+    if (typeof field === 'string') event = { ...event, [field]: payloads.shift() };
     for (const upgrade of upgrades.slice(parsed.version - 1)) event = upgrade(event);
     const fault = findEventFault(event);
     if (fault !== null) return unreadable(`event ${events.length}: ${fault}`);

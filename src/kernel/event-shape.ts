@@ -19,7 +19,7 @@ const SHAPES: Shapes = {
   'attempt.started': { attemptId: field.id, worker: field.worker },
   'attempt.failed': { failure: field.failure, retryCount: field.ordinal, nextRetryAt: is.timestamp },
   'attempt.interrupted': { reason: is.oneOf(...INTERRUPTED_REASONS) },
-  'wait.begun': { waits: is.list(field.wait, { min: 1, max: 100_000 }) },
+  'wait.begun': { waits: is.list(field.wait, { min: 0, max: 10_000 }) },
   'wait.completed': { wait: field.wait, outcome: is.oneOf(...WAIT_OUTCOMES), payload: is.nullable(payload) },
   'dlq.entered': {
     from: is.oneOf('running', 'retrying', 'interrupted'),
@@ -35,7 +35,7 @@ const SHAPES: Shapes = {
     failure: field.failure,
     nextTryAt: is.nullable(is.timestamp),
   },
-  'effect.intended': { ...entry, tool: field.name, effectKey: is.text(128) },
+  'effect.intended': { ...entry, tool: field.name, effectKey: is.text(128), input: payload },
   'effect.recorded': { ...entry, result: payload },
   'effect.closed': { ...entry, failure: field.failure },
   'effect.unknown': { ...entry, failure: field.failure },
@@ -44,6 +44,7 @@ const SHAPES: Shapes = {
     verdict: is.oneOf('happened', 'notHappened', 'cannotTell'),
     result: is.nullable(payload),
   },
+  'child.started': { wait: field.wait, child: field.child },
   'checkpoint.saved': { state: payload, occurrences: is.dictionary(field.ordinal) },
 };
 

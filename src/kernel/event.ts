@@ -1,7 +1,7 @@
 import type { Failure } from './failure.js';
 import type { Actor, DeadLetter, InterruptedReason, JobSpec, WorkerRef } from './job.js';
 import type { JsonText, Timestamp } from './payload.js';
-import type { StepRef } from './step.js';
+import type { ChildRef, StepRef } from './step.js';
 import type { Wait, WaitOutcome } from './wait.js';
 
 type Stamp = { readonly at: Timestamp; readonly actor: Actor };
@@ -33,6 +33,7 @@ export type AttemptInterrupted = Stamp & {
   readonly reason: InterruptedReason;
 };
 
+/** `waits` are those that begin here. Earlier ones that are still open stay so. */
 export type WaitBegun = Stamp & { readonly type: 'wait.begun'; readonly waits: readonly Wait[] };
 export type WaitCompleted = Stamp & {
   readonly type: 'wait.completed';
@@ -68,6 +69,7 @@ export type EffectIntended = EffectEntry & {
   readonly type: 'effect.intended';
   readonly tool: string;
   readonly effectKey: string;
+  readonly input: JsonText;
 };
 export type EffectRecorded = EffectEntry & { readonly type: 'effect.recorded'; readonly result: JsonText };
 /** The body failed in a way that proves that nothing happened outside: a new entry may run. */
@@ -79,6 +81,13 @@ export type EffectReconciled = EffectEntry & {
   readonly type: 'effect.reconciled';
   readonly verdict: 'happened' | 'notHappened' | 'cannotTell';
   readonly result: JsonText | null;
+};
+
+/** A child job is to be started; the wait for its end begins with it, though the handler may go on for now. */
+export type ChildStarted = Stamp & {
+  readonly type: 'child.started';
+  readonly wait: Wait;
+  readonly child: ChildRef;
 };
 
 /** Where a long loop stands. `occurrences` lets later steps keep the numbers they would have had. */
@@ -108,6 +117,7 @@ export type Event =
   | EffectClosed
   | EffectUnknown
   | EffectReconciled
+  | ChildStarted
   | CheckpointSaved;
 
 export type EventType = Event['type'];

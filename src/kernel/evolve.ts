@@ -64,9 +64,10 @@ function change(job: Mutable<Job>, event: Exclude<Event, JobCreated>): void {
       if (event.reason !== 'drained') job.recoveryCount += 1;
       return;
     case 'wait.begun':
-      job.leasedMs += event.at - must(job.claimedAt, 'a running job was claimed');
+      // A clock that was set back gives no time back.
+      job.leasedMs += Math.max(0, event.at - must(job.claimedAt, 'a running job was claimed'));
       release(job);
-      job.waits = event.waits;
+      job.waits = event.waits.length === 0 ? job.waits : [...job.waits, ...event.waits];
       return;
     case 'wait.completed':
       job.waits = job.waits.filter((wait) => wait.key !== event.wait.key);
@@ -74,8 +75,15 @@ function change(job: Mutable<Job>, event: Exclude<Event, JobCreated>): void {
       return;
     case 'step.recorded':
     case 'effect.recorded':
-    case 'checkpoint.saved':
       job.recoveryCount = 0;
+      return;
+    case 'child.started':
+      job.recoveryCount = 0;
+      job.waits = [...job.waits, event.wait];
+      return;
+    case 'checkpoint.saved':
+      // No progress by itself: a handler may save the same one each time before it crashes.
+      job.checkpointRev = job.rev + 1;
       return;
     case 'effect.reconciled':
       if (event.verdict === 'happened') job.recoveryCount = 0;
@@ -131,6 +139,7 @@ function copyOf(job: Job): Mutable<Job> {
     nextRetryAt: job.nextRetryAt,
     waits: job.waits,
     interruptedReason: job.interruptedReason,
+    checkpointRev: job.checkpointRev,
     deadLetter: job.deadLetter,
     failure: job.failure,
     result: job.result,
@@ -174,6 +183,7 @@ function born({ at, spec, input }: JobCreated): Job {
     nextRetryAt: null,
     waits: NO_WAITS,
     interruptedReason: null,
+    checkpointRev: null,
     deadLetter: null,
     failure: null,
     result: null,

@@ -24,8 +24,10 @@ import {
   openDlqItem,
   replay,
   STATUSES,
+  wakesAt,
   type Commit,
   type Event,
+  type Status,
 } from './index.js';
 
 const commitsOf = (...groups: (Event | readonly Event[])[]): Commit[] =>
@@ -105,6 +107,26 @@ test('a job is parked only if every wait is for people and none expires', () => 
   expect(job && isParked(job)).toBe(false);
 });
 
+test('wakesAt names the first expiry of a waiting job, and of no other', () => {
+  const at = (status: Status) => wakesAt(must(given(PASTS[status]).job, 'a job'));
+  expect(at('waiting')).toBe(T0 + 1_000);
+  for (const status of STATUSES.filter((one) => one !== 'waiting')) expect(at(status)).toBeNull();
+  const later = given(
+    created(),
+    claimedBy('worker-a'),
+    waitingFor({ expiresAt: T0 + 9 }, { key: 'b', step: 'b', expiresAt: T0 + 5 }, { key: 'c', step: 'c' }),
+  ).job;
+  expect(later && wakesAt(later)).toBe(T0 + 5);
+  const woken = given(
+    created(),
+    claimedBy('worker-a'),
+    waitingFor({}, { key: 'b', step: 'b', expiresAt: T0 + 5 }),
+    event('wait.completed'),
+  ).job;
+  expect(woken?.waits).toHaveLength(1);
+  expect(woken && wakesAt(woken)).toBeNull();
+});
+
 test('claimableAt names the moment for claimable states only', () => {
   const at = Object.fromEntries(
     STATUSES.map((status) => [status, claimableAt(must(given(PASTS[status]).job, 'a job'))]),
@@ -176,11 +198,11 @@ describe('attempt records', () => {
   test('a retry that was never claimed has no record', () => {
     const waitingForRetry = [...begun, event('attempt.failed')] as const;
     expect(recordsOf(...waitingForRetry)).toHaveLength(1);
-    const given1 = recordsOf(
+    const abandoned = recordsOf(
       ...waitingForRetry,
       deadLettered({ from: 'retrying', reason: 'abandoned', at: T0 + 99 }),
     );
-    expect(given1).toMatchObject([{ attempt: 1, endedAt: T0 }]);
+    expect(abandoned).toMatchObject([{ attempt: 1, endedAt: T0 }]);
     expect(recordsOf(...waitingForRetry, event('job.cancelled', { at: T0 + 99 }))).toMatchObject([
       { attempt: 1, outcome: 'failed' },
     ]);

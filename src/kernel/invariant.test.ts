@@ -27,7 +27,6 @@ test('the sample pasts break nothing', () => {
 /** A job that breaks each invariant, so that none of them can be a check that never fails. */
 const BROKEN_JOBS: Record<keyof typeof JOB_INVARIANTS, Partial<Job>[]> = {
   'next_retry_at is set exactly while retrying': [{ nextRetryAt: T0 }, { status: 'retrying', worker: null }],
-  'attempt is one more than the retry count': [{ retryCount: Number.NaN }],
   'retries stay within the policy': [{ retryCount: 4 }, { retryCount: -1 }],
   'only a running job is leased': [
     { worker: null },
@@ -107,8 +106,10 @@ const FORGED: Record<keyof typeof HISTORY_INVARIANTS, Change[][]> = {
   'one recorded result for each step': [
     forge(forge(running, event('step.recorded')), event('step.recorded')),
     forge(forge(effect, event('effect.recorded')), event('effect.recorded')),
+    forge(forge(effect, event('effect.reconciled', { verdict: 'happened' })), event('effect.recorded')),
   ],
   'an effect is entered again only after its entry was closed': [
+    forge(running, event('effect.intended', { entry: 2 })),
     forge(effect, event('effect.intended', { entry: 2 })),
     forge(
       forge(effect, event('effect.reconciled', { verdict: 'cannotTell' })),

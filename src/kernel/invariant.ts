@@ -1,5 +1,5 @@
 import type { Change } from './history.js';
-import { attemptOf, type Job } from './job.js';
+import type { Job } from './job.js';
 import { stepKey } from './step.js';
 import { isTerminal } from './status.js';
 
@@ -7,7 +7,6 @@ import { isTerminal } from './status.js';
 export const JOB_INVARIANTS: Readonly<Record<string, (job: Job) => boolean>> = {
   'next_retry_at is set exactly while retrying': (job) =>
     (job.nextRetryAt !== null) === (job.status === 'retrying'),
-  'attempt is one more than the retry count': (job) => attemptOf(job) === job.retryCount + 1,
   'retries stay within the policy': (job) =>
     job.retryCount >= 0 && job.retryCount <= job.spec.retry.maxRetries,
   'only a running job is leased': (job) =>
@@ -38,7 +37,11 @@ export const HISTORY_INVARIANTS: Readonly<Record<string, (changes: readonly Chan
   'one recorded result for each step': (changes) =>
     findTwin(
       changes.flatMap(({ event }) =>
-        event.type === 'step.recorded' || event.type === 'effect.recorded' ? [stepKey(event)] : [],
+        event.type === 'step.recorded' ||
+        event.type === 'effect.recorded' ||
+        (event.type === 'effect.reconciled' && event.verdict === 'happened')
+          ? [stepKey(event)]
+          : [],
       ),
     ),
   'an effect is entered again only after its entry was closed': findDoubleEntry,
@@ -84,16 +87,17 @@ function findTwin(values: readonly string[]): string | null {
 }
 
 function findDoubleEntry(changes: readonly Change[]): string | null {
-  const open = new Set<string>();
+  const entries = new Map<string, { readonly entry: number; readonly open: boolean }>();
   for (const { event } of changes) {
-    if (event.type === 'effect.intended') {
-      if (open.has(stepKey(event))) return stepKey(event);
-      open.add(stepKey(event));
-    } else if (
+    const closes =
       event.type === 'effect.closed' ||
-      (event.type === 'effect.reconciled' && event.verdict === 'notHappened')
-    ) {
-      open.delete(stepKey(event));
+      (event.type === 'effect.reconciled' && event.verdict === 'notHappened');
+    if (event.type === 'effect.intended') {
+      const last = entries.get(stepKey(event)) ?? { entry: 0, open: false };
+      if (last.open || event.entry !== last.entry + 1) return stepKey(event);
+      entries.set(stepKey(event), { entry: event.entry, open: true });
+    } else if (closes) {
+      entries.set(stepKey(event), { entry: event.entry, open: false });
     }
   }
   return null;

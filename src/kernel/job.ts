@@ -25,11 +25,14 @@ export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
 /** Who caused a change: `worker:<id>`, `scheduler`, `recovery`, `operator:<key id>` or `client`. */
 export type Actor = string;
 
-/** A worker process. A restart keeps the id, if one was set, and always brings a new incarnation. */
+/** A worker process. A restart keeps the id, if one was set, and brings a new incarnation; those sort by time. */
 export type WorkerRef = { readonly id: string; readonly incarnation: string };
 
 /** The step of a parent job that started this one. */
 export type ParentRef = { readonly jobId: string; readonly step: string; readonly occurrence: number };
+
+/** One firing of a schedule. The pair is unique, so that a firing makes one job. */
+export type FiringRef = { readonly scheduleId: string; readonly fireAt: Timestamp };
 
 /** What was asked for. Fixed when the job is created. */
 export type JobSpec = {
@@ -50,6 +53,8 @@ export type JobSpec = {
   readonly idempotencyKey: string;
   readonly idempotencyScope: string | null;
   readonly traceId: string;
+  /** The W3C trace context of whoever started the job. */
+  readonly traceparent: string | null;
   readonly scheduleType: ScheduleType;
   readonly scheduledAt: Timestamp;
   /** Bounds the whole job, waits and retries included. */
@@ -64,6 +69,8 @@ export type JobSpec = {
   readonly signals: readonly string[] | null;
   readonly concurrencyKey: string | null;
   readonly parent: ParentRef | null;
+  /** The schedule, and the moment of its firing, that this job came from. */
+  readonly firedBy: FiringRef | null;
   /** The dead-letter item that this job was requeued from. */
   readonly requeuedFrom: string | null;
 };
@@ -95,9 +102,11 @@ export type Job = {
   /** Time under lease that this attempt spent before its latest claim. */
   readonly leasedMs: number;
   readonly nextRetryAt: Timestamp | null;
-  /** Waits that have begun and not completed. */
+  /** Waits that have begun and not completed. They stay open while the job runs, if something else woke it. */
   readonly waits: readonly Wait[];
   readonly interruptedReason: InterruptedReason | null;
+  /** The commit of the latest checkpoint: replay may begin there. */
+  readonly checkpointRev: number | null;
   readonly deadLetter: DeadLetter | null;
   /** The latest failure; null again once the job succeeds. */
   readonly failure: Failure | null;

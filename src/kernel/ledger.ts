@@ -20,14 +20,15 @@ export type LedgerRequest = {
   readonly currentAttemptId: string | null;
   readonly tool: string;
   readonly effectKey: string;
-  /** Is the incarnation that opened the latest entry still alive? */
-  readonly ownerAlive: boolean;
+  /** May the body of the latest entry still be running somewhere? */
+  readonly bodyMayRun: boolean;
   /** What the effect store holds for the latest entry. */
   readonly storedResult: JsonText | null;
 };
 
 /**
- * Arbitrates between workers. `known` is what the job's history has at this step and occurrence: a different tool or
+ * Arbitrates between workers. A stored result counts even for an entry that was closed as not having happened: it
+ * did, and entering again would make it happen twice. `known` is what the job's history has at this step and occurrence: a different tool or
  * other arguments there mean that the handler has changed, never that a fresh row is due.
  */
 export function acquire(known: Step | undefined, request: LedgerRequest): LedgerAnswer {
@@ -37,9 +38,9 @@ export function acquire(known: Step | undefined, request: LedgerRequest): Ledger
     return { verdict: 'Rejected', code: 'NONDETERMINISM' };
   }
   if (known.result !== null) return { verdict: 'ReturnRecordedResult', result: known.result };
-  if (known.state === 'closed') return { verdict: 'AllowExecute', entry: known.entry + 1 };
   if (request.storedResult !== null) return { verdict: 'ReturnRecordedResult', result: request.storedResult };
-  if (known.state === 'open' && request.ownerAlive)
+  if (known.state === 'closed') return { verdict: 'AllowExecute', entry: known.entry + 1 };
+  if (known.state === 'open' && request.bodyMayRun)
     return { verdict: 'WaitOtherWorker', owner: known.attemptId };
   return { verdict: 'Barrier', entry: known.entry };
 }

@@ -26,8 +26,9 @@ export function claimableAt(job: Job): Timestamp | null {
   }
 }
 
-/** When the first of a waiting job's waits expires, or null if none does. */
+/** When the first wait of a waiting job expires; null if none does, and for every job that does not wait. */
 export function wakesAt(job: Job): Timestamp | null {
+  if (job.status !== 'waiting') return null;
   let earliest: Timestamp | null = null;
   for (const { expiresAt } of job.waits) {
     if (expiresAt !== null && (earliest === null || expiresAt < earliest)) earliest = expiresAt;
@@ -39,4 +40,9 @@ export function wakesAt(job: Job): Timestamp | null {
 export function timesOutAt(job: Job): Timestamp | null {
   if (job.spec.timeoutMs === null || job.claimedAt === null) return null;
   return job.claimedAt + job.spec.timeoutMs - job.leasedMs;
+}
+
+/** Past it nothing new is begun: the job is dead-lettered as soon as nobody runs it. */
+export function isPastDeadline(job: Job, now: Timestamp): boolean {
+  return job.spec.deadlineAt !== null && now >= job.spec.deadlineAt;
 }

@@ -21,6 +21,16 @@ describe('retry delay', () => {
     expect(Math.max(...capped)).toBeGreaterThan(30_000);
   });
 
+  test('JOB-5 however many retries, the delay is a number', () => {
+    for (const baseMs of [0, 1, 9e12]) {
+      const delay = retryDelayMs(
+        { ...DEFAULT_RETRY, baseMs, jitterMs: 0 },
+        { seed: 'j', retryCount: 1_000_000 },
+      );
+      expect(delay).toBe(Math.min(30_000, baseMs && 30_000));
+    }
+  });
+
   test('JOB-5 the jitter stays within 0 and 300', () => {
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1, max: 40 }), (seed, retryCount) => {

@@ -22,6 +22,9 @@ export const DEFAULT_RETRY: RetryPolicy = {
  */
 export const DEFAULT_MAX_RECOVERIES = 5;
 
+/** Beyond this the cap has long been reached; without it a base of 0 would become 0 × ∞, which is no number. */
+const MOST_DOUBLINGS = 52;
+
 /**
  * The wait before retry number `retryCount` (from 1) of what `seed` names.
  *
@@ -31,7 +34,8 @@ export function retryDelayMs(
   policy: RetryPolicy,
   { seed, retryCount }: { seed: string; retryCount: number },
 ): number {
-  const backoffMs = Math.min(policy.maxBackoffMs, policy.baseMs * 2 ** (retryCount - 1));
+  const doublings = Math.min(retryCount - 1, MOST_DOUBLINGS);
+  const backoffMs = Math.min(policy.maxBackoffMs, policy.baseMs * 2 ** doublings);
   const jitterMs = hash32(`${seed}:${retryCount}`) % (policy.jitterMs + 1);
   return backoffMs + jitterMs;
 }

@@ -18,13 +18,14 @@ export const flag: Check = (value) => (value === true || value === false ? null 
 
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
 
-/** Text that any store can hold and any log can show: bounded, not empty, no control characters. */
+/** Text that any store can hold and any log can show: bounded, not empty, no control characters, sound Unicode. */
 export function text(maxLength: number): Check {
   return (value) =>
     typeof value === 'string' &&
     value.length > 0 &&
     value.length <= maxLength &&
-    !CONTROL_CHARACTER.test(value)
+    !CONTROL_CHARACTER.test(value) &&
+    value.isWellFormed()
       ? null
       : BAD;
 }
@@ -42,15 +43,22 @@ export function oneOf(...allowed: readonly unknown[]): Check {
   return (value) => (allowed.includes(value) ? null : BAD);
 }
 
-/** The latest time that any date library can show. Sums of a time and a delay stay exact integers below it. */
+/** The latest time that any date library can show. */
 const LATEST: Timestamp = 8.64e15;
+/** The longest span of time, about 285 years. */
+const LONGEST_MS = 9e12;
 export const timestamp = integer({ min: 0, max: LATEST });
-/** A span of time. The longest is about 285 years. */
-export const duration = ({ min }: { min: number }): Check => integer({ min, max: 9e12 });
+/** The present. Early enough for a backoff with its jitter to end before the latest time. */
+export const present = integer({ min: 0, max: LATEST - 2 * LONGEST_MS });
+export const duration = ({ min }: { min: number }): Check => integer({ min, max: LONGEST_MS });
 
 /** JSON text is opaque, but it is one line and not the mark of an erased payload: the log relies on both. */
 export const jsonText: Check = (value) =>
-  typeof value === 'string' && value.length > 0 && value[0] !== ERASED_PREFIX && !value.includes('\n')
+  typeof value === 'string' &&
+  value.length > 0 &&
+  value[0] !== ERASED_PREFIX &&
+  !value.includes('\n') &&
+  !value.includes('\u0000')
     ? null
     : BAD;
 
@@ -109,8 +117,11 @@ export function variant(tag: string, variants: Readonly<Record<string, Check>>):
   };
 }
 
+/** A plain object. One that inherits fields would lose them when it is written. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function join(parent: string, child: string): string {

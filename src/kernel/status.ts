@@ -75,9 +75,11 @@ export const STANDING_EVENTS: Readonly<Partial<Record<EventType, readonly Status
   'step.recorded': ['running'],
   'step.failed': ['running'],
   'effect.intended': ['running'],
-  'effect.recorded': ['running'],
+  // A parked job's effects are settled by an operator.
+  'effect.recorded': ['running', 'waiting'],
   'effect.closed': ['running'],
   'effect.unknown': ['running'],
-  'effect.reconciled': ['running'],
+  'effect.reconciled': ['running', 'waiting'],
+  'child.started': ['running'],
   'checkpoint.saved': ['running'],
 };

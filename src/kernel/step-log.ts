@@ -11,6 +11,10 @@ export interface StepIndex {
   get(ref: StepRef): Step | undefined;
   /** The step that uses a correlation key, open or completed. */
   waitFor(key: string): WaitStep | undefined;
+  /** The first step that has begun and not ended: an effect of unknown outcome, or an open wait. */
+  findPending(): string | null;
+  /** How far each name has been counted. */
+  occurrences(): Readonly<Record<string, number>>;
 }
 
 /**
@@ -23,6 +27,7 @@ export class StepLog implements StepIndex {
   /** By name, then by occurrence: no key is put together for a look-up. */
   readonly #steps = new Map<string, Map<number, Step>>();
   readonly #waits = new Map<string, WaitStep>();
+  readonly #pending = new Set<string>();
   #checkpoint: Checkpoint | null = null;
 
   get({ step, occurrence }: StepRef): Step | undefined {
@@ -31,6 +36,19 @@ export class StepLog implements StepIndex {
 
   waitFor(key: string): WaitStep | undefined {
     return this.#waits.get(key);
+  }
+
+  findPending(): string | null {
+    for (const key of this.#pending.values()) return key;
+    return null;
+  }
+
+  occurrences(): Readonly<Record<string, number>> {
+    const highest: Record<string, number> = { ...this.#checkpoint?.occurrences };
+    for (const [step, occurrences] of this.#steps.entries()) {
+      highest[step] = Math.max(highest[step] ?? 0, ...occurrences.keys());
+    }
+    return highest;
   }
 
   get checkpoint(): Checkpoint | null {
@@ -80,6 +98,7 @@ export class StepLog implements StepIndex {
       case 'effect.intended':
         this.#put(event, {
           kind: 'effect',
+          input: event.input,
           tool: event.tool,
           effectKey: event.effectKey,
           entry: event.entry,
@@ -103,10 +122,22 @@ export class StepLog implements StepIndex {
         this.#put(event, { ...this.#effect(event), state: STATE_AFTER[event.verdict], result: event.result });
         return;
       case 'wait.begun':
-        for (const wait of event.waits) this.#putWait({ kind: 'wait', wait, outcome: null, payload: null });
+        for (const wait of event.waits)
+          this.#putWait({ kind: 'wait', wait, child: null, outcome: null, payload: null });
         return;
-      case 'wait.completed':
-        this.#putWait({ kind: 'wait', wait: event.wait, outcome: event.outcome, payload: event.payload });
+      case 'wait.completed': {
+        const child = this.waitFor(event.wait.key)?.child ?? null;
+        this.#putWait({
+          kind: 'wait',
+          wait: event.wait,
+          child,
+          outcome: event.outcome,
+          payload: event.payload,
+        });
+        return;
+      }
+      case 'child.started':
+        this.#putWait({ kind: 'wait', wait: event.wait, child: event.child, outcome: null, payload: null });
         return;
       case 'checkpoint.saved':
         this.#checkpoint = { state: event.state, occurrences: event.occurrences };
@@ -129,6 +160,8 @@ export class StepLog implements StepIndex {
       this.#steps.set(step, occurrences);
     }
     occurrences.set(occurrence, put);
+    if (isPending(put)) this.#pending.add(stepKey({ step, occurrence }));
+    else if (put.kind !== 'run') this.#pending.delete(stepKey({ step, occurrence }));
   }
 
   #putWait(step: WaitStep): void {
@@ -138,3 +171,11 @@ export class StepLog implements StepIndex {
 }
 
 const STATE_AFTER = { happened: 'committed', notHappened: 'closed', cannotTell: 'unknown' } as const;
+
+function isPending(step: Step): boolean {
+  if (step.kind === 'effect') return step.state === 'open' || step.state === 'unknown';
+  return step.kind === 'wait' && step.outcome === null;
+}
+
+/** For a job that has none yet. */
+export const NO_STEPS: StepIndex = new StepLog();

@@ -31,12 +31,18 @@ export type EffectStep = {
   readonly attemptId: string;
   readonly worker: WorkerRef;
   readonly intendedAt: Timestamp;
+  readonly input: JsonText;
   readonly result: JsonText | null;
 };
+
+/** The child job that a step started. */
+export type ChildRef = { readonly childId: string; readonly task: string; readonly inputHash: string };
 
 export type WaitStep = {
   readonly kind: 'wait';
   readonly wait: Wait;
+  /** Set where the wait is for a child. */
+  readonly child: ChildRef | null;
   readonly outcome: WaitOutcome | null;
   readonly payload: JsonText | null;
 };
@@ -48,5 +54,5 @@ export function stepKey({ step, occurrence }: StepRef): string {
   return `${step}#${occurrence}`;
 }
 
-/** What a step may be called: anything readable without a `#`. */
+/** What a step may be called: anything readable without a `#`. Names with a leading `$` are the engine's own. */
 export const STEP_NAME = /^[^#\u0000-\u001f\u007f]{1,200}$/;

@@ -1,4 +1,5 @@
 import type { Timestamp } from './payload.js';
+import type { StepRef } from './step.js';
 
 export const WAIT_KINDS = ['signal', 'timer', 'child', 'approval', 'message'] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];
@@ -28,23 +29,39 @@ export const SIGNAL_KEY = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
 /**
  * The wait that an effect of unknown outcome parks its job on: one decision for each entry, by an operator.
- * It is a step of its own, beside the effect that it decides.
+ * It is a step of its own beside the effect that it decides; `$` marks the names that the engine gives to steps.
  */
-export function effectDecisionWait({
-  step,
-  occurrence,
-  entry,
-}: {
-  step: string;
-  occurrence: number;
-  entry: number;
-}): Wait {
+export function effectDecisionWait({ step, occurrence, entry }: StepRef & { readonly entry: number }): Wait {
   return {
     key: `effect:${step}#${occurrence}/${entry}`,
     kind: 'approval',
-    step: `decision:${step}/${occurrence}`,
+    step: `$decision:${step}/${occurrence}`,
     occurrence: entry,
     reason: 'effect_unknown',
+    expiresAt: null,
+  };
+}
+
+/**
+ * The entry that a wait asks an operator to decide on; null for every other wait. Only `resolve-effect` ends such a
+ * wait: no signal, message or worker can stand in for the operator.
+ */
+export function decidedEntry({ key }: Wait): (StepRef & { readonly entry: number }) | null {
+  const parts = /^effect:(.+)#(\d+)\/(\d+)$/.exec(key);
+  return parts && { step: `${parts[1]}`, occurrence: Number(parts[2]), entry: Number(parts[3]) };
+}
+
+/**
+ * The wait that a job parks on whose handler no longer follows its history. `rev` makes each parking a new one.
+ * An operator completes it once the right code runs again.
+ */
+export function nondeterminismWait({ rev }: { rev: number }): Wait {
+  return {
+    key: `nondeterminism#${rev}`,
+    kind: 'approval',
+    step: '$nondeterminism',
+    occurrence: rev,
+    reason: 'nondeterminism',
     expiresAt: null,
   };
 }

@@ -17,12 +17,15 @@ interface JSON {
 declare const JSON: JSON;
 
 interface NumberConstructor {
+  (text: unknown): number;
   readonly MAX_SAFE_INTEGER: number;
   isSafeInteger(value: unknown): boolean;
 }
 declare const Number: NumberConstructor;
 
 interface ObjectConstructor {
+  readonly prototype: object;
+  getPrototypeOf(value: object): object | null;
   keys(record: object): string[];
   entries<T>(record: { readonly [key: string]: T }): [string, T][];
   entries(record: object): [string, unknown][];
@@ -48,12 +51,14 @@ interface String {
   charCodeAt(index: number): number;
   includes(part: string): boolean;
   indexOf(part: string): number;
+  isWellFormed(): boolean;
   slice(start: number, end?: number): string;
   split(separator: string): string[];
   startsWith(prefix: string): boolean;
 }
 
 interface RegExp {
+  exec(text: string): readonly string[] | null;
   test(text: string): boolean;
 }
 
@@ -90,6 +95,7 @@ interface Map<K, V> {
   readonly size: number;
   entries(): IterableIterator<[K, V]>;
   get(key: K): V | undefined;
+  keys(): IterableIterator<K>;
   set(key: K, value: V): this;
 }
 interface MapConstructor {
@@ -101,6 +107,7 @@ interface Set<T> {
   add(value: T): this;
   delete(value: T): boolean;
   has(value: T): boolean;
+  values(): IterableIterator<T>;
 }
 interface SetConstructor {
   new <T>(values?: Iterable<T>): Set<T>;

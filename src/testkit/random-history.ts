@@ -18,7 +18,7 @@ import {
   type Wait,
 } from '../kernel/index.js';
 import type { Random } from '../ports/random.js';
-import { aFailure, aFatalFailure, aWait, command } from './sample-commands.js';
+import { aChildWait, aFailure, aFatalFailure, aWait, command } from './sample-commands.js';
 import { aJobSpec, T0 } from './sample-job.js';
 
 export type RandomHistory = {
@@ -87,11 +87,12 @@ export function randomHistory(random: Random, { commands }: { commands: number }
       case 'expire-deadline': {
         claims += 1;
         const attemptId = current.status === 'running' ? held.attemptId : `${worker}/${claims}`;
-        return {
+        const taken = {
           attemptId,
           worker: { id: worker, incarnation: `${worker}.${claims}` },
           actor: `worker:${worker}`,
         };
+        return type === 'claim' ? { ...taken, early: pick(false, false, true) } : taken;
       }
       case 'fail-attempt':
         return { ...held, failure };
@@ -122,7 +123,7 @@ export function randomHistory(random: Random, { commands }: { commands: number }
           step: effect.step,
           occurrence: effect.occurrence,
           tool,
-          ownerAlive: pick(false, true),
+          bodyMayRun: pick(false, true),
           storedResult,
         };
       }
@@ -142,7 +143,7 @@ export function randomHistory(random: Random, { commands }: { commands: number }
           ...held,
           ...effect,
           verdict,
-          ownerAlive: pick(false, true),
+          bodyMayRun: pick(false, true),
           settleMs: pick(0, 60_000),
           storedResult,
         };
@@ -152,6 +153,10 @@ export function randomHistory(random: Random, { commands }: { commands: number }
           ...effect,
           verdict: pick({ kind: 'happened', result: '"op"' }, { kind: 'notHappened' }, { kind: 'fail' }),
         };
+      case 'start-child': {
+        const n = pick(1, 2, 3);
+        return { ...held, wait: aChildWait({ key: `child#${n}`, step: 'child', occurrence: n }) };
+      }
       case 'heartbeat':
       case 'complete':
       case 'time-out':
@@ -172,7 +177,7 @@ export function randomHistory(random: Random, { commands }: { commands: number }
     return pick(
       aWait({ expiresAt: pick(null, now + 5_000) }),
       aWait({ kind: 'timer', key: `sleep#${n}`, step: 'sleep', occurrence: n, expiresAt: now + 1_000 * n }),
-      aWait({ kind: 'child', key: `child#${n}`, step: 'child', occurrence: n }),
+      aChildWait({ key: `child#${n}`, step: 'child', occurrence: n }),
       effectDecisionWait(effect),
     );
   }
@@ -181,7 +186,10 @@ export function randomHistory(random: Random, { commands }: { commands: number }
     const holder = current.worker ?? { id: 'nobody', incarnation: 'nobody.0' };
     return pick<CommandOf<'interrupt'>['cause']>(
       { reason: 'lease_expired', leaseUntil: pick(now, now + 1, null) },
-      { reason: 'worker_restarted', worker: { id: holder.id, incarnation: pick('new', holder.incarnation) } },
+      {
+        reason: 'worker_restarted',
+        worker: { id: holder.id, incarnation: pick(`${holder.incarnation}+`, holder.incarnation) },
+      },
       { reason: 'drained' },
     );
   }
@@ -205,6 +213,7 @@ const LIKELY: { readonly [S in Job['status']]: readonly [CommandType, ...Command
     'reconcile-effect',
     'begin-wait',
     'consume-wait',
+    'start-child',
     'save-checkpoint',
     'fail-attempt',
     'interrupt',

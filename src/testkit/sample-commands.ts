@@ -1,4 +1,11 @@
-import { DEFAULT_RETRY, type CommandOf, type CommandType, type Failure, type Wait } from '../kernel/index.js';
+import {
+  DEFAULT_RETRY,
+  type CommandOf,
+  type CommandType,
+  type ChildRef,
+  type Failure,
+  type Wait,
+} from '../kernel/index.js';
 import { aJobSpec, T0 } from './sample-job.js';
 
 export const aFailure: Failure = {
@@ -27,6 +34,12 @@ export function aWait(overrides: Partial<Wait> = {}): Wait {
   };
 }
 
+export const aChild: ChildRef = { childId: 'job_child_01', task: 'ship', inputHash: 'hash-of-line' };
+
+export function aChildWait(overrides: Partial<Wait> = {}): Wait {
+  return aWait({ key: 'ship#1', kind: 'child', step: 'ship', ...overrides });
+}
+
 /** The sample worker's first claim. */
 export const ATTEMPT = 'worker-a/1';
 
@@ -39,7 +52,7 @@ const worker = { id: 'worker-a', incarnation: 'worker-a.1' };
 const SAMPLES: { readonly [T in CommandType]: CommandOf<T> } = {
   create: { type: 'create', ...base, actor: 'client', spec: aJobSpec(), input: '{"id":1}' },
   promote: { type: 'promote', ...base, actor: 'scheduler' },
-  claim: { type: 'claim', ...held, worker },
+  claim: { type: 'claim', ...held, worker, early: false },
   heartbeat: { type: 'heartbeat', ...held },
   complete: { type: 'complete', ...held, result: '{"ok":true}' },
   'fail-attempt': { type: 'fail-attempt', ...held, failure: aFailure },
@@ -81,7 +94,8 @@ const SAMPLES: { readonly [T in CommandType]: CommandOf<T> } = {
     occurrence: 1,
     tool: 'stripe.charge',
     effectKey: 'key-of-charge',
-    ownerAlive: false,
+    input: '{"cents":100}',
+    bodyMayRun: false,
     storedResult: null,
   },
   'record-effect': { type: 'record-effect', ...held, ...entry, result: '"ch_1"' },
@@ -92,7 +106,7 @@ const SAMPLES: { readonly [T in CommandType]: CommandOf<T> } = {
     ...held,
     ...entry,
     verdict: { kind: 'notHappened' },
-    ownerAlive: false,
+    bodyMayRun: false,
     settleMs: 0,
     storedResult: null,
   },
@@ -101,9 +115,11 @@ const SAMPLES: { readonly [T in CommandType]: CommandOf<T> } = {
     ...base,
     ...entry,
     actor: 'operator:key_1',
+    storedResult: null,
     verdict: { kind: 'notHappened' },
   },
-  'save-checkpoint': { type: 'save-checkpoint', ...held, state: '{"i":10}', occurrences: { quote: 10 } },
+  'start-child': { type: 'start-child', ...held, wait: aChildWait(), child: aChild },
+  'save-checkpoint': { type: 'save-checkpoint', ...held, state: '{"i":10}' },
 };
 
 /** A well-formed command of the sample worker, with whatever matters to the case at hand put in its place. */

@@ -9,7 +9,7 @@ import {
   type JobSpec,
   type Wait,
 } from '../kernel/index.js';
-import { aFailure, ATTEMPT, aWait } from './sample-commands.js';
+import { aChild, aChildWait, aFailure, ATTEMPT, aWait } from './sample-commands.js';
 import { aJobSpec, T0 } from './sample-job.js';
 
 const stamp = { at: T0, actor: 'worker:worker-a' };
@@ -75,6 +75,7 @@ const SAMPLES: { readonly [T in EventType]: EventOf<T> } = {
     ...charge,
     tool: 'stripe.charge',
     effectKey: 'key-of-charge',
+    input: '{"cents":100}',
   },
   'effect.recorded': { type: 'effect.recorded', ...stamp, ...charge, result: '"ch_1"' },
   'effect.closed': { type: 'effect.closed', ...stamp, ...charge, failure: aFailure },
@@ -86,6 +87,7 @@ const SAMPLES: { readonly [T in EventType]: EventOf<T> } = {
     verdict: 'notHappened',
     result: null,
   },
+  'child.started': { type: 'child.started', ...stamp, wait: aChildWait(), child: aChild },
   'checkpoint.saved': { type: 'checkpoint.saved', ...stamp, state: '{"i":10}', occurrences: { quote: 10 } },
 };
 

@@ -18,6 +18,7 @@ export function aJobSpec(overrides: Partial<JobSpec> = {}): JobSpec {
     idempotencyKey: 'order_1001',
     idempotencyScope: null,
     traceId: 'trace-1',
+    traceparent: null,
     scheduleType: 'at',
     scheduledAt: T0,
     deadlineAt: null,
@@ -29,6 +30,7 @@ export function aJobSpec(overrides: Partial<JobSpec> = {}): JobSpec {
     signals: null,
     concurrencyKey: null,
     parent: null,
+    firedBy: null,
     requeuedFrom: null,
     ...overrides,
   };

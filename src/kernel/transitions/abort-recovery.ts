@@ -9,9 +9,9 @@ export const PROCESS_RESTARTED = permanentFailure('PROCESS_RESTARTED', {
   message: 'the worker vanished and the job is not to be resumed',
 });
 
-/** An interrupted job is given up instead of being resumed. */
+/** An interrupted job is given up instead of being resumed. One that was only handed back has not failed at anything. */
 export function abortRecovery(job: Job, { now, actor }: AbortRecovery): Decision {
-  if (job.status !== 'interrupted') return illegal(job, 'dlq_pending');
+  if (job.status !== 'interrupted' || job.interruptedReason === 'drained') return illegal(job, 'dlq_pending');
   return accept(
     ...deadLetter(job, {
       from: 'interrupted',

@@ -3,16 +3,19 @@ import { accept, reject, type Decision } from '../decision.js';
 import { refuseUnlessHeld } from '../fence.js';
 import type { Job } from '../job.js';
 import { acquire } from '../ledger.js';
+import { isPastDeadline } from '../readiness.js';
 import { stepKey } from '../step.js';
 import type { StepIndex } from '../step-log.js';
 
 /** Records the intent to enter an effect's body. Accepted only where the ledger answers AllowExecute. */
 export function beginEffect(job: Job, command: BeginEffect, steps: StepIndex): Decision {
-  const { now, actor, attemptId, step, occurrence, tool, effectKey, ownerAlive, storedResult } = command;
+  const { now, actor, attemptId, step, occurrence, tool, effectKey, input, bodyMayRun, storedResult } =
+    command;
   const refused = refuseUnlessHeld(job, { attemptId, to: 'running' });
   if (refused) return refused;
+  if (isPastDeadline(job, now)) return reject('DEADLINE_PASSED', { deadlineAt: job.spec.deadlineAt });
 
-  const request = { attemptId, currentAttemptId: job.attemptId, tool, effectKey, ownerAlive, storedResult };
+  const request = { attemptId, currentAttemptId: job.attemptId, tool, effectKey, bodyMayRun, storedResult };
   const answer = acquire(steps.get(command), request);
   switch (answer.verdict) {
     case 'AllowExecute':
@@ -25,6 +28,7 @@ export function beginEffect(job: Job, command: BeginEffect, steps: StepIndex): D
         entry: answer.entry,
         tool,
         effectKey,
+        input,
       });
     case 'ReturnRecordedResult':
       return reject('EFFECT_RECORDED', { step: stepKey(command) });

@@ -9,9 +9,8 @@ import {
   interrupted,
   PASTS,
   T0,
-  waitingFor,
 } from '../../testkit/index.js';
-import { acquire, effectDecisionWait, type EffectStep, type Event } from '../index.js';
+import { acquire, type EffectStep, type Event } from '../index.js';
 
 const running = [created(), claimedBy('worker-a')] as const;
 const intended = [...running, event('effect.intended')] as const;
@@ -25,7 +24,7 @@ describe('the ledger', () => {
     currentAttemptId: 'worker-a/1',
     tool: 'stripe.charge',
     effectKey: 'key-of-charge',
-    ownerAlive: false,
+    bodyMayRun: false,
     storedResult: null,
   };
   const row: EffectStep = {
@@ -37,16 +36,13 @@ describe('the ledger', () => {
     attemptId: 'worker-z/1',
     worker: { id: 'worker-z', incarnation: 'worker-z.1' },
     intendedAt: T0,
+    input: '{}',
     result: null,
   };
 
   test('GUA-3 AllowExecute: no row, or the row was closed', () => {
     expect(acquire(undefined, request)).toEqual({ verdict: 'AllowExecute', entry: 1 });
     expect(acquire({ ...row, state: 'closed' }, request)).toEqual({ verdict: 'AllowExecute', entry: 2 });
-    expect(acquire({ ...row, state: 'closed' }, { ...request, storedResult: '"late"' })).toEqual({
-      verdict: 'AllowExecute',
-      entry: 2,
-    });
   });
 
   test('GUA-3 ReturnRecordedResult: committed, or its effect is recorded', () => {
@@ -54,8 +50,8 @@ describe('the ledger', () => {
       verdict: 'ReturnRecordedResult',
       result: '1',
     });
-    for (const state of ['open', 'unknown'] as const) {
-      expect(acquire({ ...row, state }, { ...request, storedResult: '2', ownerAlive: true })).toEqual({
+    for (const state of ['open', 'unknown', 'closed'] as const) {
+      expect(acquire({ ...row, state }, { ...request, storedResult: '2', bodyMayRun: true })).toEqual({
         verdict: 'ReturnRecordedResult',
         result: '2',
       });
@@ -63,7 +59,7 @@ describe('the ledger', () => {
   });
 
   test('GUA-3 WaitOtherWorker: in flight under a live attempt', () => {
-    expect(acquire(row, { ...request, ownerAlive: true })).toEqual({
+    expect(acquire(row, { ...request, bodyMayRun: true })).toEqual({
       verdict: 'WaitOtherWorker',
       owner: 'worker-z/1',
     });
@@ -80,7 +76,7 @@ describe('the ledger', () => {
 
   test('GUA-4 in flight under a dead attempt, or thrown: barrier', () => {
     expect(acquire(row, request)).toEqual({ verdict: 'Barrier', entry: 1 });
-    expect(acquire({ ...row, state: 'unknown' }, { ...request, ownerAlive: true })).toEqual({
+    expect(acquire({ ...row, state: 'unknown' }, { ...request, bodyMayRun: true })).toEqual({
       verdict: 'Barrier',
       entry: 1,
     });
@@ -119,11 +115,22 @@ describe('two-step commit', () => {
     const retry = command('begin-effect', by('worker-b/1'));
     given(orphaned).when(retry).thenRejected('EFFECT_BARRIER', { step: 'charge#1', entry: 1 });
     given(orphaned)
-      .when({ ...retry, ownerAlive: true })
+      .when({ ...retry, bodyMayRun: true })
       .thenRejected('EFFECT_IN_FLIGHT', { step: 'charge#1', owner: 'worker-a/1' });
     given(orphaned)
       .when({ ...retry, tool: 'other' })
       .thenRejected('NONDETERMINISM', { step: 'charge#1' });
+  });
+
+  test('GUA-5 the barrier comes down as soon as the body has ended, even if its worker lives on', () => {
+    const retried = given(PASTS.running, event('attempt.failed'), claimedBy('worker-b'));
+    const verdict = { kind: 'notHappened' } as const;
+    retried
+      .when(command('reconcile-effect', { ...by('worker-b/1'), verdict, bodyMayRun: true }))
+      .thenRejected('EFFECT_UNSETTLED');
+    retried
+      .when(command('reconcile-effect', { ...by('worker-b/1'), verdict, bodyMayRun: false }))
+      .thenEvents({ type: 'effect.reconciled' });
   });
 
   test('GUA-5 a result that was stored before the crash is caught up by whoever comes next', () => {
@@ -161,7 +168,7 @@ describe('two-step commit', () => {
       .thenEvents({ type: 'effect.unknown', entry: 1, failure: aFailure })
       .when(command('close-effect'))
       .thenRejected('EFFECT_BARRIER')
-      .when(command('begin-effect', { ownerAlive: true }))
+      .when(command('begin-effect', { bodyMayRun: true }))
       .thenRejected('EFFECT_BARRIER');
   });
 
@@ -176,7 +183,7 @@ describe('two-step commit', () => {
       .when(command('doubt-effect'))
       .thenRejected('NONDETERMINISM');
     given(...intended, event('effect.closed'))
-      .when(command('record-effect'))
+      .when(command('close-effect'))
       .thenRejected('EFFECT_ENTRY_CLOSED');
     given(PASTS.interrupted).when(command('record-effect')).thenRejected('STALE_ATTEMPT');
   });
@@ -211,6 +218,15 @@ describe('reconcile', () => {
       .thenRejected('EFFECT_BARRIER');
   });
 
+  test('GUA-4 a result that turns up after notHappened is used, not repeated', () => {
+    given(orphaned)
+      .when(ask)
+      .when(command('begin-effect', { ...by('worker-b/1'), storedResult: '"late"' }))
+      .thenRejected('EFFECT_RECORDED')
+      .when(command('record-effect', { ...by('worker-b/1'), result: '"late"' }))
+      .thenEvents({ type: 'effect.recorded', entry: 1, result: '"late"' });
+  });
+
   test('a stored result beats every verdict', () => {
     given(orphaned)
       .when({ ...ask, now: T0, storedResult: '"ch_1"' })
@@ -223,42 +239,14 @@ describe('reconcile', () => {
       .when({ ...ask, now: settledAt - 1 })
       .thenRejected('EFFECT_UNSETTLED', { step: 'charge#1', settledAt });
     given(orphaned)
-      .when({ ...ask, ownerAlive: true })
+      .when({ ...ask, bodyMayRun: true })
       .thenRejected('EFFECT_UNSETTLED');
     given(...intended, event('effect.unknown'))
-      .when({ ...ask, ...by('worker-a/1'), ownerAlive: true })
+      .when({ ...ask, ...by('worker-a/1'), bodyMayRun: true })
       .thenEvents({ type: 'effect.reconciled' });
   });
 
   test('an entry that is settled is not reconciled again', () => {
     given(orphaned, event('effect.recorded')).when(ask).thenRejected('EFFECT_RECORDED');
-  });
-});
-
-describe('an operator decides', () => {
-  const entry = { step: 'charge', occurrence: 1, entry: 1 };
-  const parked = [...intended, event('effect.unknown'), waitingFor(effectDecisionWait(entry))] as const;
-
-  test('GUA-4 an operator’s verdict on a parked job arrives as wait_completed', () => {
-    const payload = (verdict: Parameters<typeof command<'resolve-effect'>>[1]) =>
-      given(...parked).when(command('resolve-effect', verdict));
-    payload({ verdict: { kind: 'happened', result: '{"id":1}' } })
-      .thenEvents({
-        type: 'wait.completed',
-        actor: 'operator:key_1',
-        payload: '{"kind":"happened","result":{"id":1}}',
-      })
-      .thenJob({ status: 'unblocked' });
-    payload({ verdict: { kind: 'notHappened' } }).thenEvents({
-      type: 'wait.completed',
-      payload: '{"kind":"notHappened"}',
-    });
-    payload({ verdict: { kind: 'fail' } }).thenEvents({ type: 'wait.completed', payload: '{"kind":"fail"}' });
-  });
-
-  test('only the entry that the job is parked on can be resolved', () => {
-    given(...parked)
-      .when(command('resolve-effect', { entry: 2 }))
-      .thenRejected('WAIT_NOT_OPEN', { key: 'effect:charge#1/2' });
   });
 });

@@ -50,6 +50,22 @@ describe('giving up', () => {
       .thenEvents(ended, ended, started, ...end);
   });
 
+  test('past its deadline nothing new is begun', () => {
+    const passed = { deadlineAt: T0 + 1_000_000 };
+    given(PASTS.queued)
+      .when(command('claim', { now: T0 + 999_999 }))
+      .thenEvents({ type: 'attempt.started' });
+    given(PASTS.queued)
+      .when(command('claim', { now: late.now }))
+      .thenRejected('DEADLINE_PASSED', passed);
+    given(PASTS.running)
+      .when(command('begin-effect', { now: late.now, step: 'mail' }))
+      .thenRejected('DEADLINE_PASSED', passed);
+    given(PASTS.running)
+      .when(command('complete', { now: late.now }))
+      .thenEvents({ type: 'job.succeeded' });
+  });
+
   test('a retrying job goes there directly', () => {
     given(PASTS.retrying)
       .when(late)

@@ -19,6 +19,7 @@ describe('interrupt', () => {
       cause({ reason: 'worker_restarted', worker: { id, incarnation } });
     worker('worker-b', 'worker-b.2').thenRejected('LEASE_ALIVE');
     worker('worker-a', 'worker-a.1').thenRejected('LEASE_ALIVE');
+    worker('worker-a', 'worker-a.0').thenRejected('LEASE_ALIVE');
     worker('worker-a', 'worker-a.2').thenJob({ interruptedReason: 'worker_restarted', recoveryCount: 1 });
     cause({ reason: 'drained' }).thenJob({
       interruptedReason: 'drained',
@@ -83,6 +84,12 @@ describe('interrupt', () => {
     given(PASTS.running, interrupted('drained'))
       .when(command('claim', { attemptId: 'worker-b/1' }))
       .thenJob({ status: 'running', recoveryCount: 0 });
+  });
+
+  test('DEC-5 a job that was handed back is not given up as if it had crashed', () => {
+    given(PASTS.running, interrupted('drained'))
+      .when(command('abort-recovery'))
+      .thenRejected('INVALID_TRANSITION');
   });
 
   test('DEC-5 a waiting job holds no lease and is never interrupted', () => {

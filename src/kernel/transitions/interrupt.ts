@@ -40,7 +40,8 @@ function isAlive(holder: WorkerRef, cause: InterruptCause, now: number): boolean
     case 'lease_expired':
       return !isLeaseOver(cause, now);
     case 'worker_restarted':
-      return cause.worker.id !== holder.id || cause.worker.incarnation === holder.incarnation;
+      // Incarnations sort by time: an older one that lives on must not rob its successor.
+      return cause.worker.id !== holder.id || cause.worker.incarnation <= holder.incarnation;
     case 'drained':
       return false;
   }

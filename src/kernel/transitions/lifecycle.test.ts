@@ -84,6 +84,12 @@ describe('promote and claim', () => {
     expect(retried.job?.retryCount).toBe(1);
   });
 
+  test('JOB-11 an operator’s claim does not wait for the due time', () => {
+    given(PASTS.retrying)
+      .when(command('claim', { now: T0 + 1, attemptId: 'worker-b/1', early: true, actor: 'operator:key_1' }))
+      .thenJob({ status: 'running', nextRetryAt: null });
+  });
+
   test('a retry is not claimed before it is due', () => {
     given(PASTS.retrying)
       .when(command('claim', { now: T0 + 999, attemptId: 'worker-b/1' }))

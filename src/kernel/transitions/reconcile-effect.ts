@@ -3,17 +3,17 @@ import { accept, reject, type Decision } from '../decision.js';
 import type { Job } from '../job.js';
 import { stepKey } from '../step.js';
 import type { StepIndex } from '../step-log.js';
-import { findUnsettled } from './settle-effect.js';
+import { findHeldEntry } from './settle-effect.js';
 
 /**
  * Someone looked outside and says what became of an entry.
  *
- * Asking too early would look before the request has arrived, so the entry must be settled: its body has ended or
- * its owner is dead, and the intent is `settleMs` old. A result that is stored beats every verdict.
+ * Asking too early would look before the request has arrived: the body must have ended, or its owner be dead, and
+ * the intent be `settleMs` old. A result that is stored beats every verdict.
  */
 export function reconcileEffect(job: Job, command: ReconcileEffect, steps: StepIndex): Decision {
-  const { now, actor, step, occurrence, entry, verdict, ownerAlive, settleMs, storedResult } = command;
-  const found = findUnsettled(job, command, steps);
+  const { now, actor, step, occurrence, entry, verdict, bodyMayRun, settleMs, storedResult } = command;
+  const found = findHeldEntry(job, command, steps);
   if (!found.ok) return found;
 
   const { effect } = found;
@@ -21,7 +21,7 @@ export function reconcileEffect(job: Job, command: ReconcileEffect, steps: StepI
     return accept({ type: 'effect.recorded', at: now, actor, step, occurrence, entry, result: storedResult });
   }
   const settledAt = effect.intendedAt + settleMs;
-  const mayStillRun = effect.state === 'open' && ownerAlive;
+  const mayStillRun = effect.state === 'open' && bodyMayRun;
   if (mayStillRun || now < settledAt)
     return reject('EFFECT_UNSETTLED', { step: stepKey(command), settledAt });
 

@@ -137,11 +137,17 @@ describe('time-out', () => {
   test('DEC-9 an effect that the timed-out attempt left unconfirmed is not entered again', () => {
     const retried = given(PASTS.running, event('attempt.failed'), claimedBy('worker-b'));
     retried
-      .when(command('begin-effect', { attemptId: 'worker-b/1', ownerAlive: true }))
+      .when(command('begin-effect', { attemptId: 'worker-b/1', bodyMayRun: true }))
       .thenRejected('EFFECT_IN_FLIGHT');
     retried
-      .when(command('begin-effect', { attemptId: 'worker-b/1', ownerAlive: false }))
+      .when(command('begin-effect', { attemptId: 'worker-b/1', bodyMayRun: false }))
       .thenRejected('EFFECT_BARRIER', { step: 'charge#1', entry: 1 });
+  });
+
+  test('a clock that is set back gives an attempt no extra time', () => {
+    running(1_000, event('wait.begun', { at: T0 - 5_000 }))
+      .when(command('complete-wait'))
+      .thenJob({ leasedMs: 0 });
   });
 
   test('a crash does not eat into the attempt’s time', () => {

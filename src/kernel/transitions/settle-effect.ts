@@ -5,12 +5,17 @@ import type { Job } from '../job.js';
 import { stepKey, type EffectStep, type StepRef } from '../step.js';
 import type { StepIndex } from '../step-log.js';
 
-type EntryRef = StepRef & { readonly attemptId: string; readonly entry: number };
+type EntryRef = StepRef & { readonly entry: number };
 
-/** Commits an entry's result: by the worker that ran it, or by a later one that found the result stored. */
+/**
+ * Commits an entry's result: by the worker that ran it, or by a later one that found the result stored. A result may
+ * turn up even for an entry that was closed as not having happened; as long as no other was entered, it counts.
+ */
 export function recordEffect(job: Job, command: RecordEffect, steps: StepIndex): Decision {
-  const { now, actor, step, occurrence, entry, result } = command;
-  const found = findUnsettled(job, command, steps);
+  const { now, actor, attemptId, step, occurrence, entry, result } = command;
+  const refused = refuseUnlessHeld(job, { attemptId, to: 'running' });
+  if (refused) return refused;
+  const found = findLatestEntry(command, steps);
   if (!found.ok) return found;
   return accept({ type: 'effect.recorded', at: now, actor, step, occurrence, entry, result });
 }
@@ -33,11 +38,24 @@ export function doubtEffect(job: Job, command: DoubtEffect, steps: StepIndex): D
 
 type Found = { readonly ok: true; readonly effect: EffectStep } | Rejected;
 
-/** The entry that a command names, as long as neither a result nor a verdict has settled it. */
-export function findUnsettled(job: Job, ref: EntryRef, steps: StepIndex): Found {
-  const refused = refuseUnlessHeld(job, { attemptId: ref.attemptId, to: 'running' });
-  if (refused) return refused;
+/** The entry that the holder names, as long as neither a result nor a verdict has settled it. */
+export function findHeldEntry(
+  job: Job,
+  ref: EntryRef & { readonly attemptId: string },
+  steps: StepIndex,
+): Found {
+  return refuseUnlessHeld(job, { attemptId: ref.attemptId, to: 'running' }) ?? findEntry(ref, steps);
+}
 
+export function findEntry(ref: EntryRef, steps: StepIndex): Found {
+  const found = findLatestEntry(ref, steps);
+  if (found.ok && found.effect.state === 'closed') {
+    return reject('EFFECT_ENTRY_CLOSED', { step: stepKey(ref), entry: ref.entry });
+  }
+  return found;
+}
+
+function findLatestEntry(ref: EntryRef, steps: StepIndex): Found {
   const effect = steps.get(ref);
   if (effect?.kind !== 'effect') {
     return reject('NONDETERMINISM', {
@@ -47,14 +65,13 @@ export function findUnsettled(job: Job, ref: EntryRef, steps: StepIndex): Found 
     });
   }
   if (effect.state === 'committed') return reject('EFFECT_RECORDED', { step: stepKey(ref) });
-  if (effect.entry !== ref.entry || effect.state === 'closed') {
+  if (effect.entry !== ref.entry)
     return reject('EFFECT_ENTRY_CLOSED', { step: stepKey(ref), entry: ref.entry });
-  }
   return { ok: true, effect };
 }
 
-function findOwn(job: Job, ref: EntryRef, steps: StepIndex): Found {
-  const found = findUnsettled(job, ref, steps);
+function findOwn(job: Job, ref: EntryRef & { readonly attemptId: string }, steps: StepIndex): Found {
+  const found = findHeldEntry(job, ref, steps);
   if (!found.ok) return found;
   if (found.effect.attemptId !== ref.attemptId || found.effect.state === 'unknown') {
     return reject('EFFECT_BARRIER', { step: stepKey(ref), entry: ref.entry });

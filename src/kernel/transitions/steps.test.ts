@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   aFailure,
   aFatalFailure,
+  aChild,
+  aChildWait,
   aWait,
   claimedBy,
   command,
@@ -42,10 +44,11 @@ describe('record-step', () => {
       .thenRejected('NONDETERMINISM', details);
   });
 
-  test('a recorded step touches nothing of the job but its recovery count', () => {
-    given(...running, event('attempt.interrupted'), claimedBy('worker-a', 2))
-      .when(command('record-step', { attemptId: 'worker-a/2' }))
-      .thenJob({ status: 'running', recoveryCount: 0, attemptId: 'worker-a/2', retryCount: 0 });
+  test('a recorded step resets the recovery count and changes nothing else but the time', () => {
+    const crashed = given(...running, event('attempt.interrupted'), claimedBy('worker-a', 2));
+    const { job } = crashed.when(command('record-step', { attemptId: 'worker-a/2', now: T0 + 77 }));
+    expect(crashed.job?.recoveryCount).toBe(1);
+    expect(job).toEqual({ ...crashed.job, recoveryCount: 0, updatedAt: T0 + 77 });
   });
 });
 
@@ -89,26 +92,53 @@ describe('fail-step', () => {
 });
 
 describe('the step log', () => {
-  test('GUA-12 the latest checkpoint is kept with the numbers that steps had reached', () => {
-    given(...running)
-      .when(command('save-checkpoint'))
-      .thenEvents({ type: 'checkpoint.saved', state: '{"i":10}', occurrences: { quote: 10 } });
-    const { steps } = given(
+  test('GUA-12 the latest checkpoint is kept, with the numbers that steps had reached', () => {
+    const loop = [
       ...running,
+      ...[1, 2, 3].map((occurrence) => event('step.recorded', { occurrence })),
+    ] as const;
+    given(...loop)
+      .when(command('save-checkpoint'))
+      .thenEvents({ type: 'checkpoint.saved', state: '{"i":10}', occurrences: { quote: 3 } })
+      .thenJob({ checkpointRev: 1 });
+    const { steps } = given(
+      ...loop,
       event('checkpoint.saved', { state: '1' }),
       event('checkpoint.saved', { state: '2' }),
     );
     expect(steps.checkpoint).toEqual({ state: '2', occurrences: { quote: 10 } });
+    expect(steps.occurrences()).toEqual({ quote: 10 });
     expect(given(...running).steps.checkpoint).toBeNull();
+  });
+
+  test('GUA-12 no checkpoint while something is pending: it would be forgotten', () => {
+    const unsettled = { step: 'charge#1' };
+    given(PASTS.running).when(command('save-checkpoint')).thenRejected('CHECKPOINT_UNSETTLED', unsettled);
+    given(PASTS.running, event('effect.unknown'))
+      .when(command('save-checkpoint'))
+      .thenRejected('CHECKPOINT_UNSETTLED', unsettled);
+    given(...running, event('child.started'))
+      .when(command('save-checkpoint'))
+      .thenRejected('CHECKPOINT_UNSETTLED', { step: 'ship#1' });
+    given(PASTS.running, event('effect.closed'))
+      .when(command('save-checkpoint'))
+      .thenEvents({ type: 'checkpoint.saved' });
+  });
+
+  test('GUA-12 a checkpoint is no progress: a job that only saves and crashes is stopped all the same', () => {
+    given(...running, event('attempt.interrupted'), claimedBy('worker-a', 2))
+      .when(command('save-checkpoint', { attemptId: 'worker-a/2' }))
+      .thenJob({ recoveryCount: 1 });
   });
 
   test('steps are found by name and occurrence, waits by correlation key too', () => {
     const { steps } = given(...running, event('step.recorded'), event('wait.begun'), event('wait.completed'));
     expect(steps.size).toBe(2);
-    expect([...steps.entries()].map(([key]) => key)).toEqual(['quote#1', 'approval#1']);
+    expect(steps.entries().map(([key]) => key)).toEqual(['quote#1', 'approval#1']);
     expect(steps.waitFor('approval')).toEqual({
       kind: 'wait',
       wait: aWait(),
+      child: null,
       outcome: 'received',
       payload: 'true',
     });
@@ -118,5 +148,56 @@ describe('the step log', () => {
 
   test('an effect that was never intended cannot be recorded: the log is corrupt', () => {
     expect(() => given(...running, event('effect.recorded'))).toThrow(/no effect was intended at charge#1/);
+  });
+});
+
+describe('start-child', () => {
+  const again = command('start-child');
+
+  test('a child is started once, and the wait for it begins', () => {
+    const started = given(...running).when(command('start-child'));
+    started
+      .thenEvents({ type: 'child.started', wait: aChildWait(), child: aChild })
+      .thenJob({ status: 'running', waits: [aChildWait()] });
+    started.when(again).thenRejected('STEP_ALREADY_RECORDED', { step: 'ship#1' });
+    started
+      .when(command('begin-wait', { waits: [aChildWait()] }))
+      .thenEvents({ type: 'wait.begun', waits: [] })
+      .thenJob({ status: 'waiting', waits: [aChildWait()] })
+      .when(command('complete-wait', { key: 'ship#1', payload: '{"ok":1}' }))
+      .thenEvents({ type: 'wait.completed', payload: '{"ok":1}' });
+  });
+
+  test('another task or input at that step is a changed handler', () => {
+    const started = given(...running, event('child.started'));
+    for (const change of [{ task: 'mail' }, { inputHash: 'other' }]) {
+      started
+        .when(command('start-child', { child: { ...aChild, ...change } }))
+        .thenRejected('NONDETERMINISM');
+    }
+    given(...running, event('step.recorded', { step: 'ship' }))
+      .when(again)
+      .thenRejected('NONDETERMINISM');
+    given(...running, event('wait.completed', { wait: aWait({ key: 'x', step: 'ship' }) }))
+      .when(again)
+      .thenRejected('NONDETERMINISM');
+  });
+
+  test('only a wait for a child starts one, and its key is its own', () => {
+    given(...running)
+      .when(command('start-child', { wait: aWait() }))
+      .thenRejected('INVALID_COMMAND', { field: 'wait.kind' });
+    given(...running, event('child.started'))
+      .when(command('start-child', { wait: aChildWait({ step: 'other' }) }))
+      .thenRejected('WAIT_KEY_REUSED');
+  });
+
+  test('the end of a child keeps whose it was', () => {
+    const { steps } = given(
+      ...running,
+      event('child.started'),
+      event('wait.completed', { wait: aChildWait() }),
+    );
+    expect(steps.waitFor('ship#1')).toMatchObject({ child: aChild, outcome: 'received' });
   });
 });

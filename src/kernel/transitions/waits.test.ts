@@ -10,7 +10,7 @@ import {
   T0,
   waitingFor,
 } from '../../testkit/index.js';
-import type { Wait } from '../index.js';
+import { nondeterminismWait, type Wait } from '../index.js';
 
 const sleep: Wait = aWait({ kind: 'timer', key: 'sleep#1', step: 'sleep', expiresAt: T0 + 1_000 });
 const child: Wait = aWait({ kind: 'child', key: 'ship#1', step: 'ship' });
@@ -36,7 +36,7 @@ describe('begin-wait', () => {
     const twice = [aWait(), aWait({ step: 'second' })];
     given(PASTS.running)
       .when(command('begin-wait', { waits: twice }))
-      .thenRejected('WAIT_KEY_REUSED', { key: 'approval', step: 'approval#1' });
+      .thenRejected('WAIT_KEY_REUSED', { key: 'approval', step: 'second#1' });
     const oneStep = [aWait(), aWait({ key: 'other' })];
     given(PASTS.running)
       .when(command('begin-wait', { waits: oneStep }))
@@ -55,7 +55,8 @@ describe('begin-wait', () => {
       .thenRejected('NONDETERMINISM', { step: 'approval#1', recorded: 'wait', requested: 'wait' });
   });
 
-  test('a wait that is asked for again keeps the expiry it began with', () => {
+  test('a wait that is asked for again stays as it began, and only new ones are recorded', () => {
+    const again = { ...sleep, expiresAt: T0 + 999_000 };
     given(
       created(),
       claimedBy('worker-a'),
@@ -63,15 +64,46 @@ describe('begin-wait', () => {
       event('wait.completed'),
       claimedBy('worker-a', 2),
     )
-      .when(
-        command('begin-wait', { attemptId: 'worker-a/2', waits: [{ ...sleep, expiresAt: T0 + 999_000 }] }),
-      )
-      .thenEvents({ type: 'wait.begun', waits: [sleep] });
+      .when(command('begin-wait', { attemptId: 'worker-a/2', waits: [again, child] }))
+      .thenEvents({ type: 'wait.begun', waits: [child] })
+      .thenJob({ waits: [sleep, child] });
+  });
+
+  test('a wait that nobody could end is refused', () => {
+    const wait = (w: Wait) => command('begin-wait', { waits: [w] });
+    const declared = given(created({ signals: ['approval'] }), claimedBy('worker-a'));
+    declared
+      .when(wait(aWait({ key: 'refund', step: 'refund' })))
+      .thenRejected('INVALID_SIGNAL_KEY', { key: 'refund' });
+    declared
+      .when(command('consume-wait', { wait: aWait({ key: 'refund', step: 'refund' }) }))
+      .thenRejected('INVALID_SIGNAL_KEY');
+    declared.when(wait(aWait())).thenEvents({ type: 'wait.begun' });
+    declared.when(wait(sleep)).thenEvents({ type: 'wait.begun' });
+    declared.when(wait(nondeterminismWait({ rev: 7 }))).thenEvents({ type: 'wait.begun' });
+  });
+
+  test('a job whose handler has changed parks anew each time, and an operator sends it on', () => {
+    given(created(), claimedBy('worker-a'), waitingFor(nondeterminismWait({ rev: 3 })))
+      .when(command('complete-wait', { key: 'nondeterminism#3', payload: null }))
+      .when(command('claim', { attemptId: 'worker-b/1' }))
+      .when(command('begin-wait', { attemptId: 'worker-b/1', waits: [nondeterminismWait({ rev: 6 })] }))
+      .thenEvents({ type: 'wait.begun', waits: [nondeterminismWait({ rev: 6 })] });
+  });
+
+  test('many parallel waits cost each about the same', () => {
+    const waits = Array.from({ length: 10_000 }, (_, i) =>
+      aWait({ key: `c#${i}`, kind: 'child', step: 'c', occurrence: i + 1 }),
+    );
+    given(PASTS.running).when(command('begin-wait', { waits })).thenJob({ waits });
+    given(PASTS.running)
+      .when(command('begin-wait', { waits: [...waits, child] }))
+      .thenRejected('INVALID_COMMAND', { field: 'waits' });
   });
 });
 
 describe('completing waits', () => {
-  test('GUA-4 wait_completed makes the job claimable again', () => {
+  test('GUA-9 wait_completed makes the job claimable again', () => {
     given(PASTS.waiting)
       .when(command('complete-wait', { payload: '{"ok":true}' }))
       .thenEvents({ type: 'wait.completed', outcome: 'received', payload: '{"ok":true}' })
