@@ -2,7 +2,8 @@ import type { Failure } from './failure.js';
 import type { Actor, JobSpec, WorkerRef } from './job.js';
 import type { JsonText, Timestamp } from './payload.js';
 import type { RetryPolicy } from './retry-policy.js';
-import type { ChildRef, StepRef } from './step.js';
+import type { ChildRef } from './step.js';
+import type { StepRef } from './step-ref.js';
 import type { Wait, WaitOutcome } from './wait.js';
 
 /** Time and chance arrive in commands: `now` is the store's clock, ids were drawn by the caller. */

@@ -1,7 +1,8 @@
 import type { Failure } from './failure.js';
 import type { Actor, DeadLetter, InterruptedReason, JobSpec, WorkerRef } from './job.js';
 import type { JsonText, Timestamp } from './payload.js';
-import type { ChildRef, StepRef } from './step.js';
+import type { ChildRef } from './step.js';
+import type { StepRef } from './step-ref.js';
 import type { Wait, WaitOutcome } from './wait.js';
 
 type Stamp = { readonly at: Timestamp; readonly actor: Actor };

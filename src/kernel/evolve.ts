@@ -1,11 +1,12 @@
 import type { Commit, Event, JobCreated } from './event.js';
 import { InvariantViolation, must } from './invariant-violation.js';
 import type { Job } from './job.js';
-import { STANDING_EVENTS, TRANSITIONS, type Status } from './status.js';
+import { STANDING_EVENTS, TRANSITIONS } from './machine.js';
+import type { Status } from './status.js';
 
 type Row = Partial<Record<Status, Status>>;
 
-/** Where an event leads, by the state it meets: the machine of `status.ts`, arranged for looking up. */
+/** Where an event leads, by the state it meets: the machine of `machine.ts`, arranged for looking up. */
 const NEXT: Readonly<Record<string, Row>> = arrange();
 
 /**

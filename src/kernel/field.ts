@@ -10,7 +10,8 @@ import {
 } from './job.js';
 import type { RetryPolicy } from './retry-policy.js';
 import * as is from './shape.js';
-import { STEP_NAME, type ChildRef, type StepRef } from './step.js';
+import type { ChildRef } from './step.js';
+import { STEP_NAME, type StepRef } from './step-ref.js';
 import { SIGNAL_KEY, WAIT_KINDS, type Wait } from './wait.js';
 
 /** Names and ids. With scope and key they fit one row of a B-tree, even where every character takes four bytes. */

@@ -1,6 +1,6 @@
 import type { Change } from './history.js';
 import type { Job } from './job.js';
-import { stepKey } from './step.js';
+import { stepKey } from './step-ref.js';
 import { isTerminal } from './status.js';
 
 /** What must hold for a job by itself, after every event. */

@@ -1,7 +1,8 @@
 import type { Event } from './event.js';
 import { attemptOf, type Job } from './job.js';
 import type { JsonText } from './payload.js';
-import { stepKey, type EffectStep, type Step, type StepRef, type WaitStep } from './step.js';
+import type { EffectStep, Step, WaitStep } from './step.js';
+import { stepKey, type StepRef } from './step-ref.js';
 import { InvariantViolation, must } from './invariant-violation.js';
 
 export type Checkpoint = { readonly state: JsonText; readonly occurrences: Readonly<Record<string, number>> };

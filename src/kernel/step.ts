@@ -3,9 +3,6 @@ import type { JsonText, Timestamp } from './payload.js';
 import type { WorkerRef } from './job.js';
 import type { Wait, WaitOutcome } from './wait.js';
 
-/** Which step of a job: its name, and the how-manieth use of that name this is, from 1. */
-export type StepRef = { readonly step: string; readonly occurrence: number };
-
 export type RunStep = {
   readonly kind: 'run';
   readonly tries: number;
@@ -48,11 +45,3 @@ export type WaitStep = {
 };
 
 export type Step = RunStep | EffectStep | WaitStep;
-
-/** A step's identity within its job. Step names hold no `#`, so two refs never share a key. */
-export function stepKey({ step, occurrence }: StepRef): string {
-  return `${step}#${occurrence}`;
-}
-
-/** What a step may be called: anything readable without a `#`. Names with a leading `$` are the engine's own. */
-export const STEP_NAME = /^[^#\u0000-\u001f\u007f]{1,200}$/;

@@ -1,5 +1,5 @@
 import type { Timestamp } from './payload.js';
-import type { StepRef } from './step.js';
+import type { StepRef } from './step-ref.js';
 
 export const WAIT_KINDS = ['signal', 'timer', 'child', 'approval', 'message'] as const;
 export type WaitKind = (typeof WAIT_KINDS)[number];

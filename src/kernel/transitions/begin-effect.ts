@@ -4,7 +4,7 @@ import { refuseUnlessHeld } from '../fence.js';
 import type { Job } from '../job.js';
 import { acquire } from '../ledger.js';
 import { isPastDeadline } from '../readiness.js';
-import { stepKey } from '../step.js';
+import { stepKey } from '../step-ref.js';
 import type { StepIndex } from '../step-log.js';
 
 /** Records the intent to enter an effect's body. Accepted only where the ledger answers AllowExecute. */

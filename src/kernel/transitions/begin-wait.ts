@@ -2,7 +2,7 @@ import type { BeginWait } from '../command.js';
 import { accept, reject, type Decision } from '../decision.js';
 import { refuseUnlessHeld } from '../fence.js';
 import type { Job } from '../job.js';
-import { stepKey } from '../step.js';
+import { stepKey } from '../step-ref.js';
 import type { StepIndex } from '../step-log.js';
 import type { Wait } from '../wait.js';
 import { refuseWait } from './refuse-wait.js';

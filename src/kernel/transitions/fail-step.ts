@@ -3,7 +3,7 @@ import { accept, reject, type Decision } from '../decision.js';
 import { refuseUnlessHeld } from '../fence.js';
 import { attemptOf, type Job } from '../job.js';
 import { retryDelayMs } from '../retry-policy.js';
-import { stepKey } from '../step.js';
+import { stepKey } from '../step-ref.js';
 import type { StepIndex } from '../step-log.js';
 
 /**

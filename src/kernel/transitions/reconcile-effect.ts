@@ -1,7 +1,7 @@
 import type { ReconcileEffect } from '../command.js';
 import { accept, reject, type Decision } from '../decision.js';
 import type { Job } from '../job.js';
-import { stepKey } from '../step.js';
+import { stepKey } from '../step-ref.js';
 import type { StepIndex } from '../step-log.js';
 import { findHeldEntry } from './settle-effect.js';
 

@@ -1,6 +1,6 @@
 import { reject, type Rejected } from '../decision.js';
 import type { Job } from '../job.js';
-import { stepKey, type StepRef } from '../step.js';
+import { stepKey, type StepRef } from '../step-ref.js';
 import type { StepIndex } from '../step-log.js';
 import { decidedEntry, type Wait } from '../wait.js';
 

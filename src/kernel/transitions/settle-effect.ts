@@ -2,7 +2,8 @@ import type { CloseEffect, DoubtEffect, RecordEffect } from '../command.js';
 import { accept, reject, type Decision, type Rejected } from '../decision.js';
 import { refuseUnlessHeld } from '../fence.js';
 import type { Job } from '../job.js';
-import { stepKey, type EffectStep, type StepRef } from '../step.js';
+import type { EffectStep } from '../step.js';
+import { stepKey, type StepRef } from '../step-ref.js';
 import type { StepIndex } from '../step-log.js';
 
 type EntryRef = StepRef & { readonly entry: number };
