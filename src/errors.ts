@@ -5,6 +5,9 @@ export const SURROUNDING_CODES = [
   'DUPLICATE',
   'RUN_ACTIVE',
   'EFFECT_LATE_RESULT',
+  'STORE_BUSY',
+  'STORE_TOO_NEW',
+  'STORE_UNAVAILABLE',
   'EVENT_UNREADABLE',
   'EVENT_TOO_NEW',
 ] as const;
@@ -196,6 +199,24 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     meaning: 'A result arrived for an effect that had been declared not to have happened.',
     advice: 'Compare both sides: the effect may have happened twice.',
   },
+  STORE_BUSY: {
+    class: 'transient',
+    retryable: true,
+    meaning: 'Another process kept the store locked for too long.',
+    advice: 'Look for a long transaction, such as an open shell on the database file.',
+  },
+  STORE_TOO_NEW: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The store was migrated by a later release.',
+    advice: 'Upgrade this process.',
+  },
+  STORE_UNAVAILABLE: {
+    class: 'transient',
+    retryable: true,
+    meaning: 'The store cannot be reached, or cannot be written to.',
+    advice: 'Check its address, that it is up, and that there is space left.',
+  },
   EVENT_UNREADABLE: {
     class: 'permanent',
     retryable: false,
@@ -209,3 +230,16 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     advice: 'Upgrade this process.',
   },
 };
+
+/** A failed operation. */
+export class PawlError extends Error {
+  override readonly name = 'PawlError';
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+
+  constructor(code: ErrorCode, { detail, cause }: { detail: string; cause?: unknown }) {
+    super(`${detail}. ${ERRORS[code].advice}`, { cause });
+    this.code = code;
+    this.retryable = ERRORS[code].retryable;
+  }
+}

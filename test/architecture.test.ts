@@ -11,10 +11,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': ['kernel'],
   contracts: ['kernel', 'errors.ts'],
   ports: ['kernel', 'errors.ts'],
-  testkit: ['kernel', 'ports', 'contracts', 'errors.ts'],
+  stores: ['kernel', 'ports', 'errors.ts'],
+  engine: ['kernel', 'ports', 'errors.ts'],
+  testkit: ['kernel', 'ports', 'contracts', 'engine', 'errors.ts'],
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  stores: ['@photostructure/sqlite'],
+  engine: ['node:crypto'],
   testkit: ['node:assert/strict'],
 };
 
@@ -40,6 +44,18 @@ describe('imports point one way', () => {
         expect([layer, ...(LAYERS[layer] ?? [])], `${path} imports ${specifier}`).toContain(target);
       } else {
         expect(PACKAGES[layer] ?? [], `${path} imports ${specifier}`).toContain(specifier);
+      }
+    }
+  });
+
+  test('a store never imports another', () => {
+    const stores = ['memory', 'sqlite'];
+    for (const path of sources.filter((source) => source.startsWith('src/stores/'))) {
+      const own = path.split('/')[2] ?? '';
+      const others = stores.filter((store) => store !== own);
+      for (const specifier of importsOf(path)) {
+        const target = join(dirname(path), specifier).split('/')[2] ?? '';
+        expect(others, `${path} imports ${specifier}`).not.toContain(target);
       }
     }
   });

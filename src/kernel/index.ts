@@ -25,6 +25,7 @@ export * from './machine.js';
 export * from './payload.js';
 export * from './readiness.js';
 export * from './retry-policy.js';
+export * from './row.js';
 export * from './status.js';
 export type * from './step.js';
 export * from './step-ref.js';

@@ -1,0 +1,38 @@
+import {
+  CHAIN_START,
+  chainLink,
+  encodeEvents,
+  evolveCommit,
+  STANDING_EVENTS,
+  type DlqItem,
+  type Event,
+} from '../kernel/index.js';
+import type { CommitItem, Identity, Loaded } from '../ports/store.js';
+import { sha256 } from './sha256.js';
+
+/** What a commit may bring along besides its events. */
+export type Extras = {
+  readonly attemptId?: string | null;
+  readonly inboxRev?: number | null;
+  readonly identities?: readonly Identity[];
+  readonly dlqItem?: DlqItem | null;
+  readonly consumed?: readonly string[];
+};
+
+/**
+ * The kernel's events as a store takes them: encoded, linked to the log's head, with the job that they make.
+ * Step records leave the job's row alone, which is what makes them cheap.
+ */
+export function prepareCommit(
+  head: Loaded | null,
+  { jobId, commandId, events }: { jobId: string; commandId: string; events: readonly Event[] },
+  { attemptId = null, inboxRev = null, identities = [], dlqItem = null, consumed = [] }: Extras = {},
+): CommitItem {
+  const rev = (head?.job.rev ?? 0) + 1;
+  const body = encodeEvents(events);
+  const link = chainLink(sha256, head?.link ?? CHAIN_START, { jobId, rev, commandId, body });
+  const running = head?.job.status === 'running';
+  const isStepRecord = running && events.every(({ type }) => STANDING_EVENTS[type]?.includes('running'));
+  const job = isStepRecord ? null : evolveCommit(head && head.job, { events });
+  return { jobId, rev, commandId, body, link, job, attemptId, inboxRev, identities, dlqItem, consumed };
+}

@@ -1,0 +1,57 @@
+import type { Job, JobSpec } from './job.js';
+import type { Timestamp } from './payload.js';
+import { claimableAt, wakesAt } from './readiness.js';
+import { isLive, type Status } from './status.js';
+
+/**
+ * What a store keeps of a job in columns: enough to find it, and to guard it. Every value is worked out here, so
+ * that SQL compares and never decides.
+ */
+export type JobRow = {
+  readonly jobId: string;
+  readonly tenantId: string;
+  readonly task: string;
+  readonly queue: string;
+  /** Queue, task and version: workers claim from the lanes that they know. */
+  readonly lane: string;
+  readonly priority: number;
+  readonly status: Status;
+  readonly rev: number;
+  readonly attemptId: string | null;
+  /** The holder's incarnation; null while nobody holds the job. */
+  readonly incarnation: string | null;
+  readonly dueAt: Timestamp | null;
+  readonly wakeAt: Timestamp | null;
+  /** The deadline, while someone other than a holder must enforce it. */
+  readonly deadlineAt: Timestamp | null;
+  readonly createdAt: Timestamp;
+  readonly updatedAt: Timestamp;
+  readonly finishedAt: Timestamp | null;
+};
+
+export function rowOf(job: Job): JobRow {
+  const { spec, status } = job;
+  return {
+    jobId: spec.jobId,
+    tenantId: spec.tenantId,
+    task: spec.task,
+    queue: spec.queue,
+    lane: laneOf(spec),
+    priority: spec.priority,
+    status,
+    rev: job.rev,
+    attemptId: job.attemptId,
+    incarnation: job.worker && job.worker.incarnation,
+    dueAt: claimableAt(job),
+    wakeAt: wakesAt(job),
+    deadlineAt: isLive(status) && status !== 'running' ? spec.deadlineAt : null,
+    createdAt: job.createdAt,
+    updatedAt: job.updatedAt,
+    finishedAt: job.finishedAt,
+  };
+}
+
+/** Jobs that the same workers can run. Names cannot hold the separator, since it is a control character. */
+export function laneOf({ queue, task, version }: Pick<JobSpec, 'queue' | 'task' | 'version'>): string {
+  return [queue, task, version ?? ''].join('\u001f');
+}

@@ -1,0 +1,40 @@
+/** What a store can be asked about the jobs that are due in one lane. */
+export interface DueJobs<T> {
+  /** Up to `limit` tenants with due jobs, in order, behind `after`. */
+  tenantsAfter(after: string, limit: number): readonly string[];
+  /** A tenant's due jobs, highest priority first, then longest due. */
+  of(tenantId: string, limit: number): readonly T[];
+}
+
+export type Turns<T> = { readonly picked: readonly T[]; readonly lastTenant: string };
+
+/**
+ * Picks due jobs so that tenants take turns: a noisy one gets what others leave. The cost depends on what is picked,
+ * not on how many tenants or jobs are waiting.
+ */
+export function takeTurns<T>(
+  due: DueJobs<T>,
+  { afterTenant, limit }: { afterTenant: string; limit: number },
+): Turns<T> {
+  const tenants = [...due.tenantsAfter(afterTenant, limit)];
+  if (tenants.length < limit) {
+    for (const tenant of due.tenantsAfter('', limit)) {
+      if (tenants.length < limit && !tenants.includes(tenant)) tenants.push(tenant);
+    }
+  }
+  const share = Math.max(1, Math.ceil(limit / Math.max(1, tenants.length)));
+  const picked: T[] = [];
+  let lastTenant = afterTenant;
+  let hungry = tenants.map((tenant) => ({ tenant, jobs: due.of(tenant, share) }));
+  for (let round = 0; hungry.length > 0 && picked.length < limit; round++) {
+    // Whoever had more than a fair share may have what others left.
+    if (round === share) hungry = hungry.map(({ tenant }) => ({ tenant, jobs: due.of(tenant, limit) }));
+    hungry = hungry.filter(({ jobs }) => jobs.length > round);
+    for (const { tenant, jobs } of hungry) {
+      if (picked.length >= limit) break;
+      picked.push(jobs[round] as T);
+      lastTenant = tenant;
+    }
+  }
+  return { picked, lastTenant };
+}

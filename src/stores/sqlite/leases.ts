@@ -1,0 +1,56 @@
+import { expireLease, renewLease } from '../../kernel/index.js';
+import type { Beat, BeatReply, Loaded, Reply } from '../../ports/store.js';
+import { load } from './load.js';
+import type { Session } from './session.js';
+
+type StoredLease = { readonly incarnation: string; readonly lease_until: number; readonly dead: number };
+
+export function beat(db: Session, { worker, leaseMs }: Beat): BeatReply {
+  const now = db.now();
+  const stored = db.get<StoredLease>(
+    'SELECT incarnation, lease_until, dead FROM workers WHERE incarnation = ?',
+    worker.incarnation,
+  );
+  const lease = { leaseUntil: stored?.lease_until ?? 0, dead: stored?.dead === 1 };
+  const renewed = renewLease(lease, { now, leaseMs });
+  if (renewed.ok) {
+    db.run(
+      `INSERT INTO workers (incarnation, worker_id, lease_until, dead) VALUES (?, ?, ?, 0)
+       ON CONFLICT (incarnation) DO UPDATE SET lease_until = excluded.lease_until`,
+      worker.incarnation,
+      worker.id,
+      renewed.lease.leaseUntil,
+    );
+  }
+  const held = db
+    .all<{ job_id: string; attempt_id: string }>(
+      'SELECT job_id, attempt_id FROM jobs WHERE incarnation = ? ORDER BY id',
+      worker.incarnation,
+    )
+    .map(({ job_id, attempt_id }) => ({ jobId: job_id, attemptId: attempt_id }));
+  return {
+    now,
+    alive: renewed.ok,
+    leaseUntil: renewed.ok ? renewed.lease.leaseUntil : lease.leaseUntil,
+    held,
+  };
+}
+
+export function orphans(
+  db: Session,
+  { limit }: { limit: number },
+): Reply<{ readonly jobs: readonly Loaded[] }> {
+  const now = db.now();
+  for (const { incarnation, lease_until, dead } of db.all<StoredLease>(
+    'SELECT incarnation, lease_until, dead FROM workers WHERE dead = 0',
+  )) {
+    const expired = expireLease({ leaseUntil: lease_until, dead: dead === 1 }, now);
+    if (expired) db.run('UPDATE workers SET dead = 1 WHERE incarnation = ?', incarnation);
+  }
+  const lost = db.all<{ job_id: string }>(
+    `SELECT job_id FROM jobs WHERE incarnation IS NOT NULL
+     AND incarnation NOT IN (SELECT incarnation FROM workers WHERE dead = 0) ORDER BY id LIMIT ?`,
+    limit,
+  );
+  return { now, jobs: lost.flatMap(({ job_id }) => load(db, job_id) ?? []) };
+}

@@ -1,0 +1,91 @@
+import type { DlqItem, DlqStatus, JobRow, Status } from '../../kernel/index.js';
+import type { ListFilter, LogRow, Reply } from '../../ports/store.js';
+import { logRow } from './load.js';
+import type { Session } from './session.js';
+
+type StoredLog = Parameters<typeof logRow>[1];
+
+export function log(
+  db: Session,
+  jobId: string,
+  { fromRev, limit }: { fromRev: number; limit: number },
+): Reply<{ rows: LogRow[] }> {
+  const rows = db.all<StoredLog>(
+    `SELECT rev, command_id, body, link FROM log
+     WHERE job = (SELECT id FROM jobs WHERE job_id = ?) AND rev >= ? ORDER BY rev LIMIT ?`,
+    jobId,
+    fromRev,
+    limit,
+  );
+  return { now: db.now(), rows: rows.map((row) => logRow(jobId, row)) };
+}
+
+export function feed(
+  db: Session,
+  { after, limit }: { after: number; limit: number },
+): Reply<{ rows: (LogRow & { position: number })[] }> {
+  const rows = db.all<StoredLog & { position: number; job_id: string }>(
+    `SELECT position, job_id, log.rev, command_id, body, link FROM log JOIN jobs ON jobs.id = log.job
+     WHERE position > ? ORDER BY position LIMIT ?`,
+    after,
+    limit,
+  );
+  return { now: db.now(), rows: rows.map((row) => ({ ...logRow(row.job_id, row), position: row.position })) };
+}
+
+export function due(db: Session, { limit }: { limit: number }): Reply<{ jobIds: string[] }> {
+  const now = db.now();
+  const rows = db.all<{ job_id: string }>(
+    `SELECT job_id FROM jobs WHERE id IN (SELECT id FROM jobs WHERE wake_at <= ? UNION SELECT id FROM jobs WHERE deadline_at <= ?)
+     ORDER BY id LIMIT ?`,
+    now,
+    now,
+    limit,
+  );
+  return { now, jobIds: rows.map(({ job_id }) => job_id) };
+}
+
+/** Newest first. The cursor is the last job of the page before, which keeps its place whatever is added meanwhile. */
+export function list(
+  db: Session,
+  { tenantId, status, task, limit, cursor }: ListFilter,
+): Reply<{ rows: JobRow[]; next: string | null }> {
+  const rows = db.all<JobRow>(
+    `SELECT job_id AS jobId, tenant_id AS tenantId, task, queue, lane, priority, status, rev, attempt_id AS attemptId, incarnation,
+     due_at AS dueAt, wake_at AS wakeAt, deadline_at AS deadlineAt, created_at AS createdAt, updated_at AS updatedAt, finished_at AS finishedAt
+     FROM jobs WHERE tenant_id = ifnull(?, tenant_id) AND status = ifnull(?, status) AND task = ifnull(?, task)
+     AND id < ifnull((SELECT id FROM jobs WHERE job_id = ?), 9e18) ORDER BY id DESC LIMIT ?`,
+    tenantId,
+    status,
+    task,
+    cursor,
+    limit + 1,
+  );
+  const page = rows.slice(0, limit).map((row) => ({ ...row }));
+  return { now: db.now(), rows: page, next: rows.length > limit ? (page.at(-1)?.jobId ?? null) : null };
+}
+
+export function counts(
+  db: Session,
+  { tenantId }: { tenantId: string | null },
+): Reply<{ counts: Partial<Record<Status, number>> }> {
+  const rows = db.all<{ status: Status; count: number }>(
+    'SELECT status, count(*) AS count FROM jobs WHERE tenant_id = ifnull(?, tenant_id) GROUP BY status',
+    tenantId,
+  );
+  return { now: db.now(), counts: Object.fromEntries(rows.map(({ status, count }) => [status, count])) };
+}
+
+export function dlq(
+  db: Session,
+  { tenantId, status, limit }: { tenantId: string | null; status: DlqStatus | null; limit: number },
+): Reply<{ items: DlqItem[] }> {
+  const rows = db.all<{ item: string }>(
+    `SELECT item FROM dlq_items WHERE tenant_id = ifnull(?, tenant_id) AND status = ifnull(?, status)
+     ORDER BY created_at, dlq_id LIMIT ?`,
+    tenantId,
+    status,
+    limit,
+  );
+  return { now: db.now(), items: rows.map(({ item }) => JSON.parse(item) as DlqItem) };
+}

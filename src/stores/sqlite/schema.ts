@@ -1,0 +1,80 @@
+/**
+ * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
+ * release before run on it too.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY,
+    job_id TEXT NOT NULL UNIQUE,
+    bucket INTEGER NOT NULL,
+    tenant_id TEXT NOT NULL,
+    task TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    lane TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    rev INTEGER NOT NULL,
+    attempt_id TEXT,
+    incarnation TEXT,
+    due_at INTEGER,
+    wake_at INTEGER,
+    deadline_at INTEGER,
+    inbox_rev INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    finished_at INTEGER,
+    state TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX jobs_claim ON jobs (lane, tenant_id, priority DESC, due_at, job_id) WHERE due_at IS NOT NULL;
+  CREATE INDEX jobs_wake ON jobs (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE INDEX jobs_deadline ON jobs (deadline_at) WHERE deadline_at IS NOT NULL;
+  CREATE INDEX jobs_held ON jobs (incarnation) WHERE incarnation IS NOT NULL;
+  CREATE TABLE log (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    job INTEGER NOT NULL,
+    rev INTEGER NOT NULL,
+    command_id TEXT NOT NULL,
+    body TEXT NOT NULL,
+    link TEXT NOT NULL,
+    UNIQUE (job, rev)
+  ) STRICT;
+  CREATE TABLE identities (
+    tenant_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    value TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, kind, value)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE effects (
+    job INTEGER NOT NULL,
+    step TEXT NOT NULL,
+    occurrence INTEGER NOT NULL,
+    entry INTEGER NOT NULL,
+    result TEXT,
+    PRIMARY KEY (job, step, occurrence, entry)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE inbox (
+    job INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    received_at INTEGER NOT NULL,
+    consumed INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (job, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE workers (
+    incarnation TEXT PRIMARY KEY,
+    worker_id TEXT NOT NULL,
+    lease_until INTEGER NOT NULL,
+    dead INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE dlq_items (
+    dlq_id TEXT PRIMARY KEY,
+    job_id TEXT NOT NULL,
+    tenant_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    item TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+];

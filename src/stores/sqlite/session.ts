@@ -1,0 +1,109 @@
+import { PawlError } from '../../errors.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Database, SqlValue, Statement } from './driver.js';
+
+/** Longest wait for another process's transaction, and how often to look. */
+const GIVE_UP_AFTER_MS = 10_000;
+const LOOK_AGAIN_MS = 3;
+
+/** One connection with its prepared statements, and transactions that never block the event loop while they wait. */
+export class Session {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  readonly #statements = new Map<string, Statement>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  run(sql: string, ...values: readonly SqlValue[]): { readonly changes: number; readonly id: number } {
+    const { changes, lastInsertRowid } = this.#prepare(sql).run(...values);
+    return { changes: Number(changes), id: Number(lastInsertRowid) };
+  }
+
+  get<Row>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
+    return this.#prepare(sql).get(...values) as Row | undefined;
+  }
+
+  all<Row>(sql: string, ...values: readonly SqlValue[]): Row[] {
+    return this.#prepare(sql).all(...values) as Row[];
+  }
+
+  /** Runs `work` alone and whole: what it wrote is durable when this returns, and gone if it throws. */
+  async write<T>(work: () => T): Promise<T> {
+    const turn = this.#last.then(() => this.#transact(work));
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  async #transact<T>(work: () => T): Promise<T> {
+    const until = this.#clock.now() + GIVE_UP_AFTER_MS;
+    while (!this.#begin(until)) {
+      await new Promise<void>((resolve) => {
+        this.#clock.after(LOOK_AGAIN_MS, resolve);
+      });
+    }
+    // Nothing is awaited from here to COMMIT: a transaction is never left open while other code runs.
+    try {
+      const result = work();
+      this.#db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw unavailable(error);
+    }
+  }
+
+  #rollBack(): void {
+    try {
+      this.#db.exec('ROLLBACK');
+    } catch {
+      // After some errors, a full disk among them, SQLite has rolled back by itself. What went wrong is thrown anyway.
+    }
+  }
+
+  /** False: another connection is writing. */
+  #begin(until: number): boolean {
+    try {
+      this.#db.exec('BEGIN IMMEDIATE');
+      return true;
+    } catch (error) {
+      if (!isBusy(error)) throw unavailable(error);
+      if (this.#clock.now() < until) return false;
+      throw new PawlError('STORE_BUSY', { detail: 'the database stayed locked', cause: error });
+    }
+  }
+
+  #prepare(sql: string): Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+const SQLITE_BUSY = 5;
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
+}
+
+/** Errors of the database become ours; what our own code threw stays what it is. */
+function unavailable(error: unknown): unknown {
+  const fromSqlite = error instanceof Error && 'code' in error && /SQLITE/.test(String(error.code));
+  return fromSqlite ? new PawlError('STORE_UNAVAILABLE', { detail: error.message, cause: error }) : error;
+}

@@ -1,0 +1,86 @@
+import { deepStrictEqual, equal, ok } from 'node:assert/strict';
+import { sha256 } from '../../engine/sha256.js';
+import { findBrokenLink, replay } from '../../kernel/index.js';
+import { command } from '../sample-commands.js';
+import type { Topic } from './rig.js';
+
+export const append: Topic = {
+  name: 'append',
+  cases: {
+    'a job comes back as it was saved': async (rig) => {
+      const job = await rig.create('job_append_1', {
+        priority: 7,
+        signals: ['go'],
+        deadlineAt: rig.clock.now() + 1_000,
+      });
+      deepStrictEqual(replay(await rig.commits('job_append_1')).job, job);
+      equal(job.rev, 1);
+    },
+    'a job that nobody created is not there': async (rig) => {
+      deepStrictEqual((await rig.store.load('job_nobody_1')).found, null);
+      deepStrictEqual((await rig.store.log('job_nobody_1', { fromRev: 1, limit: 10 })).rows, []);
+    },
+    'row and log agree after every commit, step records included': async (rig) => {
+      const { attemptId } = await rig.running('job_append_2');
+      const held = { attemptId: attemptId ?? '' };
+      for (let n = 1; n <= 5; n++)
+        await rig.give('job_append_2', command('record-step', { ...held, occurrence: n }));
+      const between = await rig.load('job_append_2');
+      equal(between.job.rev, 7);
+      await rig.give('job_append_2', command('complete', { ...held, result: '{"done":true}' }));
+      const { job } = await rig.load('job_append_2');
+      deepStrictEqual(replay(await rig.commits('job_append_2')).job, job);
+      equal(job.result, '{"done":true}');
+    },
+    'the hash chain holds from the first row to the head': async (rig) => {
+      const { attemptId } = await rig.running('job_append_3');
+      await rig.give('job_append_3', command('record-step', { attemptId: attemptId ?? '' }));
+      await rig.give('job_append_3', command('cancel'));
+      const { rows } = await rig.store.log('job_append_3', { fromRev: 1, limit: 100 });
+      const { job, link } = await rig.load('job_append_3');
+      equal(findBrokenLink(sha256, rows, { rev: job.rev, link }), null);
+    },
+    'the same command sent again gets its first answer, and nothing is saved twice': async (rig) => {
+      const item = await rig.prepare('job_append_4', rig.createCommand('job_append_4'));
+      deepStrictEqual((await rig.store.commit([item])).replies, [{ ok: true, repeated: false }]);
+      deepStrictEqual((await rig.store.commit([item])).replies, [{ ok: true, repeated: true }]);
+      equal((await rig.commits('job_append_4')).length, 1);
+    },
+    'two commits for one revision: the first is saved, the second is refused': async (rig) => {
+      await rig.create('job_append_5');
+      const cancel = await rig.prepare('job_append_5', command('cancel', { reason: 'one' }));
+      const rival = await rig.prepare('job_append_5', command('cancel', { reason: 'two' }));
+      const { replies } = await rig.store.commit([cancel, rival]);
+      deepStrictEqual(replies, [
+        { ok: true, repeated: false },
+        { ok: false, code: 'REV_TAKEN' },
+      ]);
+      equal((await rig.commits('job_append_5')).length, 2);
+    },
+    'a commit that skips a revision is refused': async (rig) => {
+      await rig.create('job_append_6');
+      const item = await rig.prepare('job_append_6', command('cancel'));
+      deepStrictEqual((await rig.store.commit([{ ...item, rev: 9 }])).replies, [
+        { ok: false, code: 'REV_TAKEN' },
+      ]);
+    },
+    'a refused commit in a batch harms no other': async (rig) => {
+      await rig.create('job_append_7');
+      const good = await rig.prepare('job_append_8', rig.createCommand('job_append_8'));
+      const bad = { ...(await rig.prepare('job_append_7', command('cancel'))), rev: 5 };
+      const { replies } = await rig.store.commit([bad, good]);
+      deepStrictEqual(
+        replies.map(({ ok: saved }) => saved),
+        [false, true],
+      );
+      ok((await rig.store.load('job_append_8')).found);
+    },
+    'a thousand concurrent commits are all saved': async (rig) => {
+      const ids = Array.from({ length: 1_000 }, (_, i) => `job_many_${i}`);
+      const items = await Promise.all(ids.map((id) => rig.prepare(id, rig.createCommand(id))));
+      const results = await Promise.all(items.map((item) => rig.store.commit([item])));
+      ok(results.every(({ replies }) => replies[0]?.ok));
+      equal((await rig.store.counts({ tenantId: null })).counts.queued, 1_000);
+    },
+  },
+};

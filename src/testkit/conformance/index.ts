@@ -1,0 +1,26 @@
+import { append } from './append.js';
+import { claims } from './claims.js';
+import { fencing } from './fencing.js';
+import { identity } from './identity.js';
+import { effects, inbox } from './mailbox.js';
+import type { Topic } from './rig.js';
+import { leases, timers } from './time.js';
+import { deadLetters, feed, lists } from './views.js';
+
+/** What every store must do, by topic. Run each case on a rig of its own: `Rig.start(open)`. */
+export const STORE_CONFORMANCE: readonly Topic[] = [
+  append,
+  fencing,
+  claims,
+  identity,
+  effects,
+  inbox,
+  timers,
+  leases,
+  lists,
+  feed,
+  deadLetters,
+];
+
+export { Rig, type Case, type OpenStore, type Topic } from './rig.js';
+export { randomTraffic } from './random-traffic.js';

@@ -1,0 +1,165 @@
+import {
+  canonicalJson,
+  claimableAt,
+  effectDecisionWait,
+  laneOf,
+  wakesAt,
+  type Command,
+  type CommandOf,
+  type Job,
+} from '../../kernel/index.js';
+import type { Store } from '../../ports/store.js';
+import type { Random } from '../../ports/random.js';
+import { aFailure, aFatalFailure, aWait, command } from '../sample-commands.js';
+import { aJobSpec } from '../sample-job.js';
+import type { Rig } from './rig.js';
+
+const TENANTS = ['acme', 'globex', 'initech'] as const;
+const LANES = [laneOf(aJobSpec()), laneOf(aJobSpec({ task: 'mail' }))];
+
+/**
+ * Random operations on a few jobs of one store, each answered in words. Two stores that are given the same numbers
+ * must say the same: that is how a store is held against the memory store.
+ */
+export async function randomTraffic(
+  rig: Rig,
+  random: Random,
+  { operations }: { operations: number },
+): Promise<string[]> {
+  const pick = <T>(...options: readonly [T, ...T[]]): T => options[random.int(options.length)] ?? options[0];
+  const { store, clock } = rig;
+  const said: string[] = [];
+  const ids: string[] = [];
+
+  const say = (what: string, answer: unknown): void => {
+    said.push(`${what} ${canonicalJson(JSON.stringify(answer))}`);
+  };
+
+  const operation = async (n: number): Promise<void> => {
+    const jobId = ids.length > 0 ? (ids[random.int(ids.length)] ?? '') : '';
+    switch (random.int(12)) {
+      case 0:
+      case 1: {
+        const id = `job_random_${n}`;
+        const spec = {
+          tenantId: pick(...TENANTS),
+          task: pick('order', 'mail'),
+          priority: random.int(3),
+          scheduledAt: clock.now() + pick(0, 0, 700),
+        };
+        const key = { tenantId: spec.tenantId, kind: 'key' as const, value: `k${random.int(40)}` };
+        const reply = await rig.give(id, rig.createCommand(id, spec), { identities: [key] });
+        if (reply.ok) ids.push(id);
+        return say('create', reply);
+      }
+      case 2:
+      case 3: {
+        const { alive, jobs, lastTenant } = await rig.claim(pick('worker-a', 'worker-b'), {
+          limit: 1 + random.int(4),
+          lanes: LANES,
+          afterTenant: pick('', 'acme', 'globex'),
+        });
+        return say('claim', [alive, lastTenant, jobs.map(({ spec, attemptId }) => [spec.jobId, attemptId])]);
+      }
+      case 4:
+        clock.advance(pick(1, 400, 2_000, 31_000));
+        return say(
+          'orphans',
+          (await store.orphans({ limit: 3 })).jobs.map(({ job }) => job.spec.jobId),
+        );
+      case 5:
+        return say('put', await store.putMessage({ jobId, key: pick('approval', 'go'), payload: `${n}` }));
+      case 6:
+        return say(
+          'effect',
+          await store.putEffect({
+            jobId,
+            step: 'charge',
+            occurrence: 1,
+            entry: 1 + random.int(2),
+            result: pick(null, `${n}`),
+          }),
+        );
+      case 7:
+        return say('due', (await store.due({ limit: 5 })).jobIds);
+      default: {
+        const { found } = await store.load(jobId);
+        if (!found) return say('load', null);
+        return say('command', await rig.tryToGive(jobId, nextCommand(found.job, { now: clock.now(), pick })));
+      }
+    }
+  };
+
+  for (let n = 0; n < operations; n++) await operation(n);
+  await describeAll(store, ids, say);
+  return said;
+}
+
+type Pick = <T>(...options: readonly [T, ...T[]]) => T;
+
+/** Something that may well happen to the job as it stands. */
+function nextCommand(job: Job, { now, pick }: { now: number; pick: Pick }): Command {
+  const held = { attemptId: job.attemptId ?? 'nobody/0', now };
+  if (job.status !== 'running') {
+    const due = Math.max(now, claimableAt(job) ?? now, wakesAt(job) ?? now);
+    return pick<Command>(
+      command('signal', { now }),
+      command('expire-waits', { now: due }),
+      command('complete-wait', { now }),
+      command('resolve-effect', { now }),
+      command('cancel', { now }),
+      command('abort-recovery', { now }),
+      command('promote', { now }),
+    );
+  }
+  return pick<Command>(
+    command('record-step', { ...held, step: pick('a', 'b'), occurrence: pick(1, 2, 3) }),
+    command('record-step', { ...held, step: pick('a', 'b'), occurrence: pick(1, 2, 3) }),
+    command('begin-effect', held),
+    command('record-effect', held),
+    command('doubt-effect', held),
+    command('begin-wait', {
+      ...held,
+      waits: [
+        pick(
+          aWait({ expiresAt: now + 500 }),
+          effectDecisionWait({ step: 'charge', occurrence: 1, entry: 1 }),
+        ),
+      ],
+    }),
+    command('interrupt', {
+      ...held,
+      cause: pick<CommandOf<'interrupt'>['cause']>(
+        { reason: 'lease_expired', leaseUntil: null },
+        { reason: 'drained' },
+      ),
+    }),
+    command('fail-attempt', { ...held, failure: pick(aFailure, aFatalFailure) }),
+    command('complete', held),
+  );
+}
+
+async function describeAll(
+  store: Store,
+  ids: readonly string[],
+  say: (what: string, answer: unknown) => void,
+): Promise<void> {
+  for (const id of ids) {
+    say('job', (await store.load(id)).found);
+    say('log', (await store.log(id, { fromRev: 1, limit: 1_000 })).rows);
+    say('inbox', await store.inbox(id));
+    say('effects', await store.effects(id));
+  }
+  say('list', (await store.list({ tenantId: null, status: null, task: null, limit: 50, cursor: null })).rows);
+  say('counts', Object.entries((await store.counts({ tenantId: null })).counts).toSorted());
+  say(
+    'feed',
+    (await store.feed({ after: 0, limit: 10_000 })).rows.map(({ jobId, rev }) => [jobId, rev]),
+  );
+  say(
+    'dlq',
+    (await store.dlq({ tenantId: null, status: null, limit: 100 })).items
+      .map(({ dlqId }) => dlqId)
+      .toSorted(),
+  );
+}

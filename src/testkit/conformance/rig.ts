@@ -1,0 +1,159 @@
+import { fail, ok } from 'node:assert/strict';
+import { prepareCommit, type Extras } from '../../engine/prepare-commit.js';
+import {
+  changesOf,
+  decide,
+  decodeEvents,
+  laneOf,
+  openDlqItem,
+  StepLog,
+  type Command,
+  type Commit,
+  type Job,
+  type JobSpec,
+  type RejectionCode,
+} from '../../kernel/index.js';
+import type { Claimed, CommitItem, CommitReply, Loaded, Store } from '../../ports/store.js';
+import { fakeClock, type FakeClock } from '../fake-clock.js';
+import { command } from '../sample-commands.js';
+import { aJobSpec, T0 } from '../sample-job.js';
+
+/** Opens a store on this clock. `name` tells stores of one case apart: the same name opens the same data again. */
+export type OpenStore = (options: { clock: FakeClock; name: string }) => Promise<Store>;
+
+/** A store under test, with what it takes to give commands to its jobs: load, decide, commit. */
+export class Rig {
+  readonly clock = fakeClock(T0);
+  readonly #open: OpenStore;
+  readonly #opened: Store[] = [];
+  #commands = 0;
+  #claims = 0;
+  store!: Store;
+
+  private constructor(open: OpenStore) {
+    this.#open = open;
+  }
+
+  static async start(open: OpenStore): Promise<Rig> {
+    const rig = new Rig(open);
+    rig.store = await rig.connect();
+    return rig;
+  }
+
+  /** Another connection to the same data. */
+  async connect(): Promise<Store> {
+    const store = await this.#open({ clock: this.clock, name: 'main' });
+    this.#opened.push(store);
+    return store;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#opened.map((store) => store.close()));
+  }
+
+  async load(jobId: string): Promise<Loaded> {
+    const { found } = await this.store.load(jobId);
+    ok(found, `job ${jobId} is not there`);
+    return found;
+  }
+
+  /** Every commit of a job, read back from its log. */
+  async commits(jobId: string): Promise<Commit[]> {
+    const { rows } = await this.store.log(jobId, { fromRev: 1, limit: 100_000 });
+    return rows.map(({ rev, body }) => {
+      const decoded = decodeEvents(body);
+      return decoded.ok ? { jobId, rev, events: decoded.events } : fail(decoded.problem);
+    });
+  }
+
+  /** Works out what a command comes to, without saving it. */
+  async prepare(jobId: string, given: Command, extras: Extras = {}): Promise<CommitItem> {
+    const prepared = await this.#prepare(jobId, given, extras);
+    return typeof prepared === 'string' ? fail(`${given.type} was refused: ${prepared}`) : prepared;
+  }
+
+  async give(jobId: string, given: Command, extras: Extras = {}): Promise<CommitReply> {
+    const { replies } = await this.store.commit([await this.prepare(jobId, given, extras)]);
+    return replies[0] ?? fail('no reply');
+  }
+
+  /** Gives a command that may be refused, by the kernel with a code or by the store with a reply. */
+  async tryToGive(jobId: string, given: Command): Promise<string | CommitReply> {
+    const prepared = await this.#prepare(jobId, given, {});
+    if (typeof prepared === 'string') return prepared;
+    return (await this.store.commit([prepared])).replies[0] ?? fail('no reply');
+  }
+
+  /** A job that is there, due at once unless told otherwise. */
+  async create(jobId: string, spec: Partial<JobSpec> = {}, extras: Extras = {}): Promise<Job> {
+    const reply = await this.give(jobId, this.createCommand(jobId, spec), extras);
+    ok(reply.ok, 'the job was not created');
+    return (await this.load(jobId)).job;
+  }
+
+  createCommand(jobId: string, spec: Partial<JobSpec> = {}): Command {
+    return command('create', { now: this.clock.now(), spec: aJobSpec({ jobId, ...spec }) });
+  }
+
+  /** Lets a worker claim, registering it first. */
+  async claim(
+    worker: string,
+    { limit = 10, lanes = [laneOf(aJobSpec())], afterTenant = '', store = this.store } = {},
+  ): Promise<Claimed> {
+    const ref = { id: worker, incarnation: `${worker}.1` };
+    await store.beat({ worker: ref, leaseMs: 30_000 });
+    return store.claim({
+      worker: ref,
+      lanes,
+      limit,
+      afterTenant,
+      decide: (found, now) => {
+        this.#claims += 1;
+        const attemptId = `${worker}/${this.#claims}`;
+        const claim = command('claim', { now, attemptId, worker: ref, actor: `worker:${worker}` });
+        const decision = decide(found.job, claim, new StepLog());
+        if (!decision.ok) return null;
+        return prepareCommit(found, {
+          jobId: found.job.spec.jobId,
+          commandId: attemptId,
+          events: decision.events,
+        });
+      },
+    });
+  }
+
+  /** A job that a worker holds. */
+  async running(jobId: string, spec: Partial<JobSpec> = {}): Promise<Job> {
+    await this.create(jobId, spec);
+    const { jobs } = await this.claim('worker-a');
+    return jobs.find((job) => job.spec.jobId === jobId) ?? fail(`${jobId} was not claimed`);
+  }
+
+  async #prepare(
+    jobId: string,
+    given: Command,
+    extras: Extras,
+  ): Promise<CommitItem | RejectionCode | 'nothing to record'> {
+    const { found } = await this.store.load(jobId);
+    const past = await this.commits(jobId);
+    const steps = new StepLog();
+    for (const { before, event } of changesOf(past)) steps.apply(before, event);
+    const decision = decide(found && found.job, given, steps);
+    if (!decision.ok) return decision.code;
+    const { events } = decision;
+    if (events.length === 0) return 'nothing to record';
+    const rev = past.length + 1;
+    const fails = events.some(({ type }) => type === 'dlq.recorded');
+    const dlqItem = fails ? openDlqItem(changesOf([...past, { jobId, rev, events }])) : null;
+    this.#commands += 1;
+    return prepareCommit(
+      found,
+      { jobId, commandId: `command-${this.#commands}`, events },
+      { dlqItem, ...extras },
+    );
+  }
+}
+
+/** One thing that every store must do. It throws where a store does not. */
+export type Case = (rig: Rig) => Promise<void>;
+export type Topic = { readonly name: string; readonly cases: Readonly<Record<string, Case>> };

@@ -1,0 +1,64 @@
+import { deepStrictEqual, equal } from 'node:assert/strict';
+import { aWait, command } from '../sample-commands.js';
+import type { Topic } from './rig.js';
+
+export const timers: Topic = {
+  name: 'timers',
+  cases: {
+    'a wait is due from its expiry on, and not before': async (rig) => {
+      const { attemptId } = await rig.running('job_timer_1');
+      const waits = [aWait({ expiresAt: rig.clock.now() + 1_000 })];
+      await rig.give('job_timer_1', command('begin-wait', { attemptId: attemptId ?? '', waits }));
+      rig.clock.advance(999);
+      deepStrictEqual((await rig.store.due({ limit: 10 })).jobIds, []);
+      rig.clock.advance(1);
+      deepStrictEqual((await rig.store.due({ limit: 10 })).jobIds, ['job_timer_1']);
+      await rig.give('job_timer_1', command('expire-waits', { now: rig.clock.now() }));
+      deepStrictEqual((await rig.store.due({ limit: 10 })).jobIds, []);
+    },
+    'an idle job is due at its deadline, a running one is its holder’s affair': async (rig) => {
+      const deadlineAt = rig.clock.now() + 1_000;
+      await rig.running('job_timer_2', { deadlineAt });
+      await rig.create('job_timer_3', { deadlineAt });
+      rig.clock.advance(1_000);
+      deepStrictEqual((await rig.store.due({ limit: 10 })).jobIds, ['job_timer_3']);
+    },
+  },
+};
+
+export const leases: Topic = {
+  name: 'leases',
+  cases: {
+    'a heartbeat prolongs the lease and tells what the worker holds': async (rig) => {
+      const { attemptId } = await rig.running('job_lease_1');
+      rig.clock.advance(10_000);
+      const worker = { id: 'worker-a', incarnation: 'worker-a.1' };
+      const reply = await rig.store.beat({ worker, leaseMs: 30_000 });
+      deepStrictEqual(reply, {
+        now: rig.clock.now(),
+        alive: true,
+        leaseUntil: rig.clock.now() + 30_000,
+        held: [{ jobId: 'job_lease_1', attemptId }],
+      });
+    },
+    'GUA-10 the jobs of a worker whose lease ran out are found, and it can never come back': async (rig) => {
+      await rig.running('job_lease_2');
+      rig.clock.advance(29_999);
+      deepStrictEqual((await rig.store.orphans({ limit: 10 })).jobs, []);
+      rig.clock.advance(1);
+      const found = (await rig.store.orphans({ limit: 10 })).jobs;
+      deepStrictEqual(found, [await rig.load('job_lease_2')]);
+      const reply = await rig.store.beat({
+        worker: { id: 'worker-a', incarnation: 'worker-a.1' },
+        leaseMs: 30_000,
+      });
+      equal(reply.alive, false);
+    },
+    'a waiting job has no holder and is never an orphan': async (rig) => {
+      const { attemptId } = await rig.running('job_lease_3');
+      await rig.give('job_lease_3', command('begin-wait', { attemptId: attemptId ?? '' }));
+      rig.clock.advance(1_000_000);
+      deepStrictEqual((await rig.store.orphans({ limit: 10 })).jobs, []);
+    },
+  },
+};
