@@ -62,13 +62,12 @@ describe('encoding', () => {
     expect(body.split('\n')).toEqual([expect.not.stringContaining('"a"'), output]);
   });
 
-  test('the header says which field the payload belongs to', () => {
-    expect(encodeEvents([event('step.recorded')])).toContain('"$":"output"');
-    const foreign = encodeEvents([event('job.promoted'), event('step.recorded')]).replace(
-      '"$":"output"',
-      '"$":"note"',
-    );
-    expect(decodeEvents(foreign)).toMatchObject({ ok: false });
+  test('the header says where each payload belongs', () => {
+    const body = encodeEvents([event('job.promoted'), event('step.recorded')]);
+    expect(body).toContain('"payloads":[[1,"output"]]');
+    expect(decodeEvents(body.replace('[1,"output"]', '[0,"output"]'))).toMatchObject({ ok: false });
+    expect(decodeEvents(body.replace('[1,"output"]', '[7,"output"]'))).toMatchObject({ ok: false });
+    expect(decodeEvents(body.replace('[1,"output"]', '["1","output"]'))).toMatchObject({ ok: false });
   });
 
   test('time and actor are written once for events that share them', () => {
@@ -87,14 +86,14 @@ describe('decoding what is not a commit', () => {
     ['no JSON', 'hello'],
     ['a number', '7'],
     ['null', 'null'],
-    ['no version', '{"events":[{}]}'],
-    ['version 0', '{"v":0,"events":[{}]}'],
-    ['no events', '{"v":1,"events":[]}'],
-    ['events of no type', '{"v":1,"events":[{}]}'],
-    ['an event that is a number', '{"v":1,"events":[7]}'],
-    ['an event that is null', '{"v":1,"events":[null]}'],
-    ['events that are no list', '{"v":1,"events":{"length":1}}'],
-    ['an unknown event', '{"v":1,"events":[{"type":"job.sneezed","at":1,"actor":"client"}]}'],
+    ['no version', '{"payloads":[],"events":[{}]}'],
+    ['version 0', '{"v":0,"payloads":[],"events":[{}]}'],
+    ['no events', '{"v":1,"payloads":[],"events":[]}'],
+    ['events of no type', '{"v":1,"payloads":[],"events":[{}]}'],
+    ['an event that is a number', '{"v":1,"payloads":[],"events":[7]}'],
+    ['an event that is null', '{"v":1,"payloads":[],"events":[null]}'],
+    ['events that are no list', '{"v":1,"payloads":[],"events":{"length":1}}'],
+    ['an unknown event', '{"v":1,"payloads":[],"events":[{"type":"job.sneezed","at":1,"actor":"client"}]}'],
     ['a missing payload', body.split('\n')[0] ?? ''],
     ['a payload too many', `${body}\n1`],
     ['a field of the wrong type', body.replace('"occurrence":1', '"occurrence":"1"')],

@@ -1,6 +1,6 @@
 import type { Event, EventType } from './event.js';
 import { findEventFault } from './event-shape.js';
-import { isRecord } from './shape.js';
+import * as is from './shape.js';
 
 /**
  * The version that this release writes. It reads every version from 1 on, and refuses a later one. A change of
@@ -26,8 +26,8 @@ const PAYLOAD_FIELD: Readonly<Partial<Record<EventType, string>>> = {
   'checkpoint.saved': 'state',
 };
 
-/** Where a header says which field its payload line belongs to: what was written needs no table to be read. */
-const PAYLOAD_MARK = '$';
+/** Which event of the commit a payload line belongs to, and as which field: what was written needs no table to be read. */
+type PayloadPlace = readonly [event: number, field: string];
 
 /**
  * The events of one commit as text: a header line of JSON, then each payload on its own line, untouched.
@@ -35,23 +35,29 @@ const PAYLOAD_MARK = '$';
  * event before it.
  */
 export function encodeEvents(events: readonly Event[]): string {
-  const headers: Record<string, unknown>[] = [];
+  const headers: RawEvent[] = [];
+  const places: PayloadPlace[] = [];
   let payloads = '';
   let previous: Event | null = null;
   for (const event of events) {
-    const header: Record<string, unknown> = { ...event };
-    if (previous?.at === event.at) delete header['at'];
-    if (previous?.actor === event.actor) delete header['actor'];
-    const field = PAYLOAD_FIELD[event.type];
-    if (field !== undefined && header[field] !== null) {
-      payloads += `\n${header[field] as string}`;
-      delete header[field];
-      header[PAYLOAD_MARK] = field;
+    const payloadField = PAYLOAD_FIELD[event.type];
+    const fields = event as unknown as RawEvent;
+    const header: Record<string, unknown> = {};
+    for (const name in fields) {
+      if (name === 'at' && previous?.at === event.at) continue;
+      if (name === 'actor' && previous?.actor === event.actor) continue;
+      const value = fields[name];
+      if (name === payloadField && value !== null) {
+        places.push([headers.length, name]);
+        payloads += `\n${value as string}`;
+      } else {
+        header[name] = value;
+      }
     }
     headers.push(header);
     previous = event;
   }
-  return JSON.stringify({ v: CODEC_VERSION, events: headers }) + payloads;
+  return JSON.stringify({ v: CODEC_VERSION, payloads: places, events: headers }) + payloads;
 }
 
 export type Decoded =
@@ -71,19 +77,24 @@ export function decodeEvents(body: string, upgrades: readonly Upgrade[] = UPGRAD
       problem: `written in version ${parsed.version}, known up to ${latest}`,
     };
   }
+  if (parsed.places.length !== payloads.length) return unreadable('not as many payloads as the header names');
+  for (const [n, [index, field]] of parsed.places.entries()) {
+    const event = parsed.events[index];
+    if (event === undefined) return unreadable('a payload of no event');
+    event[field] = payloads[n];
+  }
   const events: Event[] = [];
-  let stamp: RawEvent = {};
+  let previous: MutableEvent = {};
   for (const raw of parsed.events) {
-    stamp = { at: raw['at'] ?? stamp['at'], actor: raw['actor'] ?? stamp['actor'] };
-    const { [PAYLOAD_MARK]: field, ...rest } = raw;
-    let event: RawEvent = { ...rest, ...stamp };
-    if (typeof field === 'string') event = { ...event, [field]: payloads.shift() };
+    raw['at'] ??= previous['at'];
+    raw['actor'] ??= previous['actor'];
+    previous = raw;
+    let event: RawEvent = raw;
     for (const upgrade of upgrades.slice(parsed.version - 1)) event = upgrade(event);
     const fault = findEventFault(event);
     if (fault !== null) return unreadable(`event ${events.length}: ${fault}`);
     events.push(event as Event);
   }
-  if (payloads.length > 0) return unreadable('more payloads than events hold');
   return { ok: true, events };
 }
 
@@ -91,16 +102,41 @@ function unreadable(problem: string): Decoded {
   return { ok: false, code: 'EVENT_UNREADABLE', problem };
 }
 
-function parseHeader(text: string): { version: number; events: readonly RawEvent[] } | null {
+/** Fresh from the parser and nobody else's: it is completed in place. */
+type MutableEvent = Record<string, unknown>;
+
+type Header = {
+  readonly version: number;
+  readonly places: readonly PayloadPlace[];
+  readonly events: readonly MutableEvent[];
+};
+
+function parseHeader(text: string): Header | null {
   let header: unknown;
   try {
     header = JSON.parse(text);
   } catch {
     return null;
   }
-  if (!isRecord(header)) return null;
-  const { v, events } = header;
-  if (!Number.isSafeInteger(v) || (v as number) < 1) return null;
-  if (!Array.isArray(events) || events.length === 0 || !events.every(isRecord)) return null;
-  return { version: v as number, events: events as RawEvent[] };
+  return findHeaderFault(header) === null ? headerOf(header as StoredHeader) : null;
+}
+
+type StoredHeader = {
+  readonly v: number;
+  readonly payloads: readonly PayloadPlace[];
+  readonly events: readonly MutableEvent[];
+};
+
+const findHeaderFault = is.object<StoredHeader>({
+  v: is.integer({ min: 1, max: 1_000_000 }),
+  payloads: is.list(
+    (place) =>
+      Array.isArray(place) && typeof place[0] === 'number' && typeof place[1] === 'string' ? null : '',
+    { min: 0, max: 100_000 },
+  ),
+  events: is.list((event) => (is.isRecord(event) ? null : ''), { min: 1, max: 100_000 }),
+});
+
+function headerOf({ v, payloads, events }: StoredHeader): Header {
+  return { version: v, places: payloads, events };
 }

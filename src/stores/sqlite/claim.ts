@@ -1,11 +1,22 @@
 import type { Job } from '../../kernel/index.js';
-import type { Claimed, ClaimRequest } from '../../ports/store.js';
+import type { Claimed, ClaimRequest, Loaded } from '../../ports/store.js';
 import { takeTurns, type DueJobs } from '../fair-turns.js';
-import { save } from './commit.js';
-import { load } from './load.js';
+import { assembleIdle } from '../job-state.js';
+import { saveClaim } from './commit.js';
 import type { Session } from './session.js';
 
-type Candidate = { readonly job_id: string; readonly priority: number; readonly due_at: number };
+/** A due job with the rows of its log that it takes to put it together. Nobody runs it, so its row is up to date. */
+type Candidate = {
+  readonly id: number;
+  readonly job_id: string;
+  readonly priority: number;
+  readonly due_at: number;
+  readonly rev: number;
+  readonly state: string;
+  readonly inbox_rev: number;
+  readonly created: string;
+  readonly link: string;
+};
 
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
 export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }: ClaimRequest): Claimed {
@@ -15,10 +26,11 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
 
   const { picked, lastTenant } = takeTurns(dueIn(db, lanes, now), { afterTenant, limit });
-  const jobs = picked.flatMap(({ job_id }): Job[] => {
-    const found = load(db, job_id);
-    const item = found && decide(found, now);
-    return item?.job && save(db, item).ok ? [item.job] : [];
+  const jobs = picked.flatMap((candidate): Job[] => {
+    const item = decide(assembled(candidate), now);
+    if (!item?.job) return [];
+    saveClaim(db, candidate.id, item);
+    return [item.job];
   });
   return { now, alive, jobs, lastTenant };
 }
@@ -50,8 +62,10 @@ function dueIn(db: Session, lanes: readonly string[], now: number): DueJobs<Cand
     of(tenantId, limit) {
       const candidates = lanes.flatMap((lane) =>
         db.all<Candidate>(
-          `SELECT job_id, priority, due_at FROM jobs WHERE lane = ? AND tenant_id = ? AND ${IS_DUE}
-           ORDER BY priority DESC, due_at, job_id LIMIT ?`,
+          `SELECT jobs.id, job_id, priority, due_at, jobs.rev, state, inbox_rev, first.body AS created, head.link
+           FROM jobs JOIN log AS first ON first.job = jobs.id AND first.rev = 1
+           JOIN log AS head ON head.job = jobs.id AND head.rev = jobs.rev
+           WHERE lane = ? AND tenant_id = ? AND ${IS_DUE} ORDER BY priority DESC, due_at, job_id LIMIT ?`,
           lane,
           tenantId,
           now,
@@ -66,4 +80,8 @@ function dueIn(db: Session, lanes: readonly string[], now: number): DueJobs<Cand
 
 function inTurn(a: Candidate, b: Candidate): number {
   return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
+}
+
+function assembled({ job_id, rev, state, inbox_rev, created, link }: Candidate): Loaded {
+  return assembleIdle({ jobId: job_id, rev, state, inboxRev: inbox_rev, created, link });
 }
