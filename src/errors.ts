@@ -8,6 +8,7 @@ export const SURROUNDING_CODES = [
   'STORE_BUSY',
   'STORE_TOO_NEW',
   'STORE_UNAVAILABLE',
+  'STORE_URL_INVALID',
   'EVENT_UNREADABLE',
   'EVENT_TOO_NEW',
 ] as const;
@@ -216,6 +217,12 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     retryable: true,
     meaning: 'The store cannot be reached, or cannot be written to.',
     advice: 'Check its address, that it is up, and that there is space left.',
+  },
+  STORE_URL_INVALID: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'The address of the store is not one.',
+    advice: 'Use `memory:`, or `sqlite:` and a path.',
   },
   EVENT_UNREADABLE: {
     class: 'permanent',

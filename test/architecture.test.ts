@@ -13,6 +13,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ports: ['kernel', 'errors.ts'],
   stores: ['kernel', 'ports', 'errors.ts'],
   engine: ['kernel', 'ports', 'errors.ts'],
+  client: ['kernel', 'ports', 'engine', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'errors.ts'],
 };
 

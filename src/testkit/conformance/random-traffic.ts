@@ -151,7 +151,7 @@ async function describeAll(
     say('effects', await store.effects(id));
   }
   say('list', (await store.list({ tenantId: null, status: null, task: null, limit: 50, cursor: null })).rows);
-  say('counts', Object.entries((await store.counts({ tenantId: null })).counts).toSorted());
+  say('counts', (await store.counts({ tenantId: null })).counts);
   say(
     'feed',
     (await store.feed({ after: 0, limit: 10_000 })).rows.map(({ jobId, rev }) => [jobId, rev]),

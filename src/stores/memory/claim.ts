@@ -1,0 +1,40 @@
+import type { Job, JobRow, Timestamp } from '../../kernel/index.js';
+import type { Claimed, ClaimRequest } from '../../ports/store.js';
+import { takeTurns } from '../fair-turns.js';
+import { save } from './commit.js';
+import { byText, loadKept, type Kept, type Tables } from './tables.js';
+
+export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Claimed {
+  const { worker, lanes, limit, afterTenant, decide } = request;
+  const alive = tables.leases.get(worker.incarnation)?.dead === false;
+  if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
+
+  const due = [...tables.jobs.values()].filter(({ row }) => lanes.includes(row.lane) && isDue(row, now));
+  const { picked, lastTenant } = takeTurns(
+    {
+      tenantsAfter: (after, most) => {
+        const tenants = new Set(due.map(({ row }) => row.tenantId).filter((tenant) => tenant > after));
+        return [...tenants].toSorted().slice(0, most);
+      },
+      of: (tenant, most) =>
+        due
+          .filter(({ row }) => row.tenantId === tenant)
+          .toSorted(inTurn)
+          .slice(0, most),
+    },
+    { afterTenant, limit },
+  );
+  const jobs = picked.flatMap((kept): Job[] => {
+    const item = decide(loadKept(kept), now);
+    return item?.job && save(tables, item).ok ? [item.job] : [];
+  });
+  return { now, alive, jobs, lastTenant };
+}
+
+function isDue({ dueAt, deadlineAt }: JobRow, now: Timestamp): boolean {
+  return dueAt !== null && dueAt <= now && (deadlineAt === null || now < deadlineAt);
+}
+
+function inTurn({ row: a }: Kept, { row: b }: Kept): number {
+  return b.priority - a.priority || (a.dueAt ?? 0) - (b.dueAt ?? 0) || byText(a.jobId, b.jobId);
+}

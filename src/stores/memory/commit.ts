@@ -1,0 +1,42 @@
+import { rowOf } from '../../kernel/index.js';
+import type { CommitItem, CommitReply } from '../../ports/store.js';
+import { encodeState } from '../job-state.js';
+import type { Kept, Tables } from './tables.js';
+
+/** Saves one commit. All guards are looked at first, so that a refusal has written nothing. */
+export function save(tables: Tables, item: CommitItem): CommitReply {
+  const kept = tables.jobs.get(item.jobId);
+  const there = kept?.log[item.rev - 1];
+  if (there)
+    return there.commandId === item.commandId
+      ? { ok: true, repeated: true }
+      : { ok: false, code: 'REV_TAKEN' };
+  if (item.rev !== (kept?.log.length ?? 0) + 1) return { ok: false, code: 'REV_TAKEN' };
+  const owners = item.identities.map((identity) => tables.ownerOf(identity));
+  if (owners.some((owner) => owner !== null)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
+  if (kept && isGone(kept, item)) return { ok: false, code: 'ATTEMPT_GONE' };
+  if (kept && item.inboxRev !== null && kept.inboxRev !== item.inboxRev)
+    return { ok: false, code: 'INBOX_MOVED' };
+  write(tables, item, kept);
+  return { ok: true, repeated: false };
+}
+
+function isGone({ row }: Kept, { attemptId }: CommitItem): boolean {
+  return attemptId !== null && (row.attemptId !== attemptId || row.incarnation === null);
+}
+
+function write(tables: Tables, item: CommitItem, kept: Kept | undefined): void {
+  const { jobId, rev, commandId, body, link, job } = item;
+  const log = { jobId, rev, commandId, body, link };
+  if (kept) {
+    kept.log.push(log);
+    if (job) Object.assign(kept, { row: rowOf(job), state: encodeState(job) });
+  } else if (job) {
+    const empty = { inboxRev: 0, inbox: new Map(), effects: new Map() };
+    tables.jobs.set(jobId, { row: rowOf(job), state: encodeState(job), log: [log], ...empty });
+  }
+  tables.feed.push(log);
+  for (const identity of item.identities) tables.own(identity, jobId);
+  for (const key of item.consumed) Object.assign(kept?.inbox.get(key) ?? {}, { consumed: true });
+  if (item.dlqItem) tables.dlq.push(structuredClone(item.dlqItem));
+}
