@@ -48,9 +48,9 @@ export interface Store {
   }): Promise<Reply<{ readonly counts: Readonly<Partial<Record<Status, number>>> }>>;
   /** Every commit of every job from a position on: at least once, in order within a job. */
   feed(page: {
-    after: number;
+    after: FeedPosition | null;
     limit: number;
-  }): Promise<Reply<{ readonly rows: readonly (LogRow & { position: number })[] }>>;
+  }): Promise<Reply<{ readonly rows: readonly (LogRow & { position: FeedPosition })[] }>>;
   dlq(filter: {
     tenantId: string | null;
     status: DlqStatus | null;
@@ -132,6 +132,9 @@ export type LogRow = {
   readonly body: string;
   readonly link: string;
 };
+
+/** Where a row stands in the feed. Only the store that gave it can read it. */
+export type FeedPosition = string;
 
 export type EffectResult = StepRef & {
   readonly jobId: string;

@@ -101,9 +101,10 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       return { now: now(), counts };
     },
     async feed({ after, limit }) {
+      const from = Number(after ?? 0);
       const rows = tables.feed
-        .slice(after, after + limit)
-        .map((row, i) => ({ ...row, position: after + i + 1 }));
+        .slice(from, from + limit)
+        .map((row, i) => ({ ...row, position: `${from + i + 1}` }));
       return { now: now(), rows };
     },
     async dlq({ tenantId, status, limit }) {

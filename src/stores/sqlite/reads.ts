@@ -1,5 +1,5 @@
 import type { DlqItem, DlqStatus, JobRow, Status } from '../../kernel/index.js';
-import type { ListFilter, LogRow, Reply } from '../../ports/store.js';
+import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { logRow } from './load.js';
 import type { Session } from './session.js';
 
@@ -22,15 +22,18 @@ export function log(
 
 export function feed(
   db: Session,
-  { after, limit }: { after: number; limit: number },
-): Reply<{ rows: (LogRow & { position: number })[] }> {
+  { after, limit }: { after: FeedPosition | null; limit: number },
+): Reply<{ rows: (LogRow & { position: FeedPosition })[] }> {
   const rows = db.all<StoredLog & { position: number; job_id: string }>(
     `SELECT position, job_id, log.rev, command_id, body, link FROM log JOIN jobs ON jobs.id = log.job
      WHERE position > ? ORDER BY position LIMIT ?`,
-    after,
+    Number(after ?? 0),
     limit,
   );
-  return { now: db.now(), rows: rows.map((row) => ({ ...logRow(row.job_id, row), position: row.position })) };
+  return {
+    now: db.now(),
+    rows: rows.map((row) => ({ ...logRow(row.job_id, row), position: `${row.position}` })),
+  };
 }
 
 export function due(db: Session, { limit }: { limit: number }): Reply<{ jobIds: string[] }> {

@@ -154,7 +154,7 @@ async function describeAll(
   say('counts', (await store.counts({ tenantId: null })).counts);
   say(
     'feed',
-    (await store.feed({ after: 0, limit: 10_000 })).rows.map(({ jobId, rev }) => [jobId, rev]),
+    (await store.feed({ after: null, limit: 10_000 })).rows.map(({ jobId, rev }) => [jobId, rev]),
   );
   say(
     'dlq',

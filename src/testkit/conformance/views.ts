@@ -70,14 +70,14 @@ export const feed: Topic = {
       await rig.create('job_feed_1');
       await rig.create('job_feed_2');
       await rig.give('job_feed_1', command('cancel'));
-      const all = (await rig.store.feed({ after: 0, limit: 100 })).rows;
+      const all = (await rig.store.feed({ after: null, limit: 100 })).rows;
       deepStrictEqual(
         all.map(({ jobId, rev }) => `${jobId} ${rev}`),
         ['job_feed_1 1', 'job_feed_2 1', 'job_feed_1 2'],
       );
-      const later = (await rig.store.feed({ after: all[0]?.position ?? 0, limit: 1 })).rows;
+      const later = (await rig.store.feed({ after: all[0]?.position ?? null, limit: 1 })).rows;
       deepStrictEqual(later, [all[1]]);
-      deepStrictEqual((await rig.store.feed({ after: all.at(-1)?.position ?? 0, limit: 10 })).rows, []);
+      deepStrictEqual((await rig.store.feed({ after: all.at(-1)?.position ?? null, limit: 10 })).rows, []);
     },
   },
 };
