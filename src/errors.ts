@@ -222,7 +222,7 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     class: 'validation',
     retryable: false,
     meaning: 'The address of the store is not one.',
-    advice: 'Use `memory:`, or `sqlite:` and a path.',
+    advice: 'Use `memory:`, `sqlite:` and a path, or `postgres://user@host/database`.',
   },
   EVENT_UNREADABLE: {
     class: 'permanent',

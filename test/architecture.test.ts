@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  stores: ['@photostructure/sqlite'],
+  stores: ['@photostructure/sqlite', 'pg'],
   engine: ['node:crypto'],
   testkit: ['node:assert/strict'],
 };
@@ -50,7 +50,7 @@ describe('imports point one way', () => {
   });
 
   test('a store never imports another', () => {
-    const stores = ['memory', 'sqlite'];
+    const stores = ['memory', 'sqlite', 'postgres'];
     for (const path of sources.filter((source) => source.startsWith('src/stores/'))) {
       const own = path.split('/')[2] ?? '';
       const others = stores.filter((store) => store !== own);

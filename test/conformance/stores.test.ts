@@ -1,14 +1,22 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { prng, randomTraffic, Rig, STORE_CONFORMANCE, type OpenStore } from '../../src/testkit/index.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-conformance-'));
-afterAll(() => {
+afterAll(async () => {
   rmSync(folder, { recursive: true });
+  await postgres.stop();
 });
 
 /** Of 150 operations each. `PAWL_SEQUENCES=7000 npx vitest run test/conformance` is a million. */
@@ -25,6 +33,11 @@ const STORES: Readonly<Record<string, () => OpenStore>> = {
   sqlite: () => {
     const path = join(folder, `${cases++}.db`);
     return ({ clock, name }) => sqliteStore({ path: `${path}.${name}`, clock });
+  },
+  postgres: () => {
+    let url: Promise<string> | undefined;
+    return async ({ clock }) =>
+      postgresStore({ url: await (url ??= postgres.createDatabase()), now: () => clock.now() });
   },
 };
 

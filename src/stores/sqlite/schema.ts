@@ -1,3 +1,8 @@
+import { STATUSES } from '../../kernel/index.js';
+
+/** The states of the first release. A later one adds its own by a step of its own. */
+const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
+
 /**
  * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
  * release before run on it too.
@@ -13,7 +18,7 @@ export const MIGRATIONS: readonly string[] = [
     queue TEXT NOT NULL,
     lane TEXT NOT NULL,
     priority INTEGER NOT NULL,
-    status TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN (${STATUS_LIST})),
     rev INTEGER NOT NULL,
     attempt_id TEXT,
     incarnation TEXT,

@@ -152,10 +152,11 @@ async function describeAll(
   }
   say('list', (await store.list({ tenantId: null, status: null, task: null, limit: 50, cursor: null })).rows);
   say('counts', (await store.counts({ tenantId: null })).counts);
-  say(
-    'feed',
-    (await store.feed({ after: null, limit: 10_000 })).rows.map(({ jobId, rev }) => [jobId, rev]),
+  const { rows } = await store.feed({ after: null, limit: 10_000 });
+  const places = new Map(
+    ids.map((id) => [id, rows.filter(({ jobId }) => jobId === id).map(({ rev }) => rev)]),
   );
+  say('feed', [...places]);
   say(
     'dlq',
     (await store.dlq({ tenantId: null, status: null, limit: 100 })).items

@@ -1,0 +1,62 @@
+import { expireLease, renewLease } from '../../kernel/index.js';
+import type { Beat, BeatReply, Loaded, Reply } from '../../ports/store.js';
+import { loadAll } from './load.js';
+import type { Queries } from './session.js';
+
+type StoredLease = { readonly incarnation: string; readonly lease_until: number; readonly dead: boolean };
+
+export async function beat(db: Queries, { worker, leaseMs }: Beat): Promise<BeatReply> {
+  const now = await db.now();
+  const [stored] = await db.rows<StoredLease>(
+    'SELECT incarnation, lease_until, dead FROM pawl.workers WHERE incarnation = $1 FOR UPDATE',
+    [worker.incarnation],
+  );
+  const lease = { leaseUntil: stored?.lease_until ?? 0, dead: stored?.dead ?? false };
+  const renewed = renewLease(lease, { now, leaseMs });
+  if (renewed.ok) {
+    await db.rows(
+      `INSERT INTO pawl.workers (incarnation, worker_id, lease_until, dead) VALUES ($1, $2, $3, false)
+       ON CONFLICT (incarnation) DO UPDATE SET lease_until = excluded.lease_until`,
+      [worker.incarnation, worker.id, renewed.lease.leaseUntil],
+    );
+  }
+  const held = await db.rows<{ job_id: string; attempt_id: string }>(
+    'SELECT job_id, attempt_id FROM pawl.jobs WHERE incarnation = $1 ORDER BY job_id',
+    [worker.incarnation],
+  );
+  return {
+    now,
+    alive: renewed.ok,
+    leaseUntil: renewed.ok ? renewed.lease.leaseUntil : lease.leaseUntil,
+    held: held.map(({ job_id, attempt_id }) => ({ jobId: job_id, attemptId: attempt_id })),
+  };
+}
+
+export async function orphans(
+  db: Queries,
+  { limit }: { limit: number },
+): Promise<Reply<{ readonly jobs: readonly Loaded[] }>> {
+  const now = await db.now();
+  const alive = await db.rows<StoredLease>(
+    'SELECT incarnation, lease_until, dead FROM pawl.workers WHERE NOT dead ORDER BY incarnation FOR UPDATE',
+  );
+  const expired = alive.filter(
+    ({ lease_until, dead }) => expireLease({ leaseUntil: lease_until, dead }, now) !== null,
+  );
+  await db.rows('UPDATE pawl.workers SET dead = true WHERE incarnation = ANY($1)', [
+    expired.map(({ incarnation }) => incarnation),
+  ]);
+  const lost = await db.rows<{ job_id: string }>(
+    `SELECT job_id FROM pawl.jobs WHERE incarnation IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM pawl.workers w WHERE w.incarnation = jobs.incarnation AND NOT w.dead)
+     ORDER BY created_xid, job_id LIMIT $1`,
+    [limit],
+  );
+  return {
+    now,
+    jobs: await loadAll(
+      db,
+      lost.map(({ job_id }) => job_id),
+    ),
+  };
+}

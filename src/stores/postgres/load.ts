@@ -1,0 +1,41 @@
+import type { Loaded, LogRow } from '../../ports/store.js';
+import { assemble } from '../job-state.js';
+import type { Queries } from './session.js';
+
+type Stored = {
+  readonly job_id: string;
+  readonly state: string;
+  readonly inbox_rev: number;
+  readonly log_rev: number;
+  readonly command_id: string;
+  readonly body: string;
+  readonly link: string;
+};
+
+/** Jobs with the log rows that it takes to put them together, read in one snapshot. Unknown ids are left out. */
+export async function loadAll(db: Queries, jobIds: readonly string[]): Promise<Loaded[]> {
+  const rows = await db.rows<Stored>(
+    `SELECT j.job_id, j.state, j.inbox_rev, l.rev AS log_rev, l.command_id, l.body, l.link
+     FROM pawl.jobs j JOIN pawl.log l ON l.job_id = j.job_id AND (l.rev = 1 OR l.rev >= j.rev)
+     WHERE j.job_id = ANY($1) ORDER BY j.job_id, l.rev`,
+    [jobIds],
+  );
+  const byJob = new Map<string, { stored: Stored; log: LogRow[] }>();
+  for (const stored of rows) {
+    const found = byJob.get(stored.job_id) ?? { stored, log: [] };
+    found.log.push({
+      jobId: stored.job_id,
+      rev: stored.log_rev,
+      commandId: stored.command_id,
+      body: stored.body,
+      link: stored.link,
+    });
+    byJob.set(stored.job_id, found);
+  }
+  return jobIds.flatMap((jobId) => {
+    const found = byJob.get(jobId);
+    return found
+      ? [assemble({ state: found.stored.state, inboxRev: found.stored.inbox_rev, rows: found.log })]
+      : [];
+  });
+}

@@ -1,0 +1,61 @@
+import type { EffectResult, Message, NewMessage, Reply } from '../../ports/store.js';
+import type { Queries } from './session.js';
+
+export async function putEffect(
+  db: Queries,
+  { jobId, step, occurrence, entry, result }: EffectResult,
+): Promise<Reply<{ first: boolean }>> {
+  const written = await db.rows(
+    `INSERT INTO pawl.effects (job_id, step, occurrence, entry, result)
+     SELECT $1, $2, $3, $4, $5 WHERE EXISTS (SELECT 1 FROM pawl.jobs WHERE job_id = $1)
+     ON CONFLICT (job_id, step, occurrence, entry) DO UPDATE SET result = excluded.result
+     WHERE effects.result IS NULL AND excluded.result IS NOT NULL RETURNING 1`,
+    [jobId, step, occurrence, entry, result],
+  );
+  return { now: await db.now(), first: written.length > 0 };
+}
+
+export async function effects(db: Queries, jobId: string): Promise<Reply<{ results: EffectResult[] }>> {
+  const results = await db.rows<Omit<EffectResult, 'jobId'>>(
+    'SELECT step, occurrence, entry, result FROM pawl.effects WHERE job_id = $1 ORDER BY step, occurrence, entry',
+    [jobId],
+  );
+  return { now: await db.now(), results: results.map((row) => ({ jobId, ...row })) };
+}
+
+/** The job's row is locked first: a wait that begins at the same moment sees the inbox before or after, never between. */
+export async function putMessage(
+  db: Queries,
+  { jobId, key, payload }: NewMessage,
+): Promise<Reply<{ outcome: 'kept' | 'repeated' | 'no job' }>> {
+  const now = await db.now();
+  const job = await db.rows('SELECT 1 FROM pawl.jobs WHERE job_id = $1 FOR UPDATE', [jobId]);
+  if (job.length === 0) return { now, outcome: 'no job' };
+  const kept = await db.rows(
+    'INSERT INTO pawl.inbox (job_id, key, payload, received_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING 1',
+    [jobId, key, payload, now],
+  );
+  if (kept.length === 0) return { now, outcome: 'repeated' };
+  await db.rows('UPDATE pawl.jobs SET inbox_rev = inbox_rev + 1 WHERE job_id = $1', [jobId]);
+  return { now, outcome: 'kept' };
+}
+
+export async function inbox(
+  db: Queries,
+  jobId: string,
+): Promise<Reply<{ messages: Message[]; inboxRev: number }>> {
+  const [job] = await db.rows<{ inbox_rev: number }>('SELECT inbox_rev FROM pawl.jobs WHERE job_id = $1', [
+    jobId,
+  ]);
+  const rows = await db.rows<{ key: string; payload: string; received_at: number }>(
+    'SELECT key, payload, received_at FROM pawl.inbox WHERE job_id = $1 AND NOT consumed ORDER BY received_at, key',
+    [jobId],
+  );
+  const messages = rows.map(({ key, payload, received_at }) => ({
+    jobId,
+    key,
+    payload,
+    receivedAt: received_at,
+  }));
+  return { now: await db.now(), messages, inboxRev: job?.inbox_rev ?? 0 };
+}

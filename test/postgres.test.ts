@@ -1,0 +1,91 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore } from '../src/client/open-store.js';
+import type { PawlError } from '../src/errors.js';
+import { postgresStore } from '../src/stores/postgres/postgres-store.js';
+import { fakeClock, Rig, T0 } from '../src/testkit/index.js';
+import { startPostgres, type PostgresServer } from './postgres-server.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(async () => {
+  await server.stop();
+});
+
+const failureOf = async (promise: Promise<unknown>): Promise<PawlError> =>
+  promise.then(
+    () => {
+      throw new Error('it did not fail');
+    },
+    (error: PawlError) => error,
+  );
+
+async function ask(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+/** Ends every other connection to the database, as a restart of the server would. */
+const cutConnections = (url: string): Promise<void> =>
+  ask(
+    url,
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+
+describe('Postgres', () => {
+  test('the server’s clock is the one that counts', async () => {
+    const store = await openStore(await server.createDatabase(), { clock: fakeClock(T0) });
+    const { now } = await store.counts({ tenantId: null });
+    expect(Math.abs(now - Date.now())).toBeLessThan(60_000);
+    await store.close();
+  });
+
+  test('connections that were cut are made anew, and what was sent again is saved once', async () => {
+    const url = await server.createDatabase();
+    const rig = await Rig.start(({ clock }) => postgresStore({ url, now: () => clock.now() }));
+    for (let i = 0; i < 5; i++) {
+      const item = await rig.prepare(`job_cut_${i}`, rig.createCommand(`job_cut_${i}`));
+      const [, reply] = await Promise.all([cutConnections(url), rig.store.commit([item])]);
+      expect(reply.replies[0]?.ok).toBe(true);
+      expect((await rig.store.commit([item])).replies).toEqual([{ ok: true, repeated: true }]);
+    }
+    expect((await rig.store.counts({ tenantId: null })).counts).toEqual({ queued: 5 });
+    await rig.stop();
+  });
+
+  test('several processes may migrate at once', async () => {
+    const url = await server.createDatabase();
+    const stores = await Promise.all(
+      Array.from({ length: 5 }, () => openStore(url, { clock: fakeClock(T0) })),
+    );
+    await Promise.all(stores.map((store) => store.close()));
+    const again = await openStore(url, { clock: fakeClock(T0) });
+    expect((await again.counts({ tenantId: null })).counts).toEqual({});
+    await again.close();
+  });
+
+  test('a schema of a later release is left alone', async () => {
+    const url = await server.createDatabase();
+    await (await openStore(url, { clock: fakeClock(T0) })).close();
+    await ask(url, 'UPDATE pawl.schema_version SET version = 99');
+    expect(await failureOf(openStore(url, { clock: fakeClock(T0) }))).toMatchObject({
+      code: 'STORE_TOO_NEW',
+    });
+  });
+
+  test('a server that is not there, and a database that does not exist', async () => {
+    const open = (url: string) => failureOf(openStore(url, { clock: fakeClock(T0) }));
+    expect(await open('postgres://postgres@127.0.0.1:1/x')).toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      retryable: true,
+    });
+    const missing = (await server.createDatabase()).replace(/\/[^/]*$/, '/no_such_database');
+    const error = await open(missing);
+    expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(error.message).toMatch(/no_such_database.*Check its address/);
+  });
+});
