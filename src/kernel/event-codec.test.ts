@@ -97,6 +97,10 @@ describe('decoding what is not a commit', () => {
     ['a missing payload', body.split('\n')[0] ?? ''],
     ['a payload too many', `${body}\n1`],
     ['a field of the wrong type', body.replace('"occurrence":1', '"occurrence":"1"')],
+    [
+      'a payload that is no text',
+      '{"v":1,"payloads":[],"events":[{"type":"job.succeeded","at":1,"actor":"client","result":7}]}',
+    ],
     ['a counter that is none', encodeEvents([event('checkpoint.saved', { occurrences: { quote: 0 } })])],
     ['counters that are a list', encodeEvents([event('checkpoint.saved', { occurrences: [] as never })])],
     ['an unknown field', body.replace('"occurrence":1', '"occurrence":1,"x":1')],

@@ -28,7 +28,7 @@ async function saveSingly(session: Session, item: CommitItem): Promise<CommitRep
     return reply;
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
-    const owners = await ownersOf(session.reads, item.identities);
+    const owners = await ownersOf(session.single, item.identities);
     return { ok: false, code: 'IDENTITY_TAKEN', owners };
   }
 }

@@ -21,7 +21,7 @@ export async function postgresStore({ url, now }: { url: string; now?: () => num
     await session.close();
     throw error;
   }
-  const { reads } = session;
+  const { single } = session;
   const commitOne = groupCommit<CommitItem, CommitReply>((items) => saveGroup(session, items), {
     most: MOST_IN_GROUP,
   });
@@ -29,26 +29,26 @@ export async function postgresStore({ url, now }: { url: string; now?: () => num
   return {
     async commit(items) {
       const replies = await Promise.all(items.map(commitOne));
-      return { now: await reads.now(), replies };
+      return { now: await single.now(), replies };
     },
     claim: (request) => session.transaction((db) => claim(db, request)),
     beat: (beating) => session.transaction((db) => beat(db, beating)),
     orphans: (page) => session.transaction((db) => orphans(db, page)),
-    putEffect: (result) => putEffect(reads, result),
+    putEffect: (result) => putEffect(single, result),
     putMessage: (message) => session.transaction((db) => putMessage(db, message)),
-    effects: (jobId) => effects(reads, jobId),
-    inbox: (jobId) => inbox(reads, jobId),
+    effects: (jobId) => effects(single, jobId),
+    inbox: (jobId) => inbox(single, jobId),
     async load(jobId) {
-      const [found = null] = await loadAll(reads, [jobId]);
-      return { now: await reads.now(), found };
+      const [found = null] = await loadAll(single, [jobId]);
+      return { now: await single.now(), found };
     },
-    resolve: async (wanted) => ({ now: await reads.now(), jobIds: await ownersOf(reads, wanted) }),
-    log: (jobId, page) => log(reads, jobId, page),
-    due: (page) => due(reads, page),
-    list: (filter) => list(reads, filter),
-    counts: (filter) => counts(reads, filter),
-    feed: (page) => feed(reads, page),
-    dlq: (filter) => dlq(reads, filter),
+    resolve: async (wanted) => ({ now: await single.now(), jobIds: await ownersOf(single, wanted) }),
+    log: (jobId, page) => log(single, jobId, page),
+    due: (page) => due(single, page),
+    list: (filter) => list(single, filter),
+    counts: (filter) => counts(single, filter),
+    feed: (page) => feed(single, page),
+    dlq: (filter) => dlq(single, filter),
     close: () => session.close(),
   };
 }

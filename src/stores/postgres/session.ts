@@ -34,23 +34,18 @@ export class Session {
     this.#clock = now;
   }
 
-  /** Reads without a transaction. */
-  get reads(): Queries {
-    return this.#queries(this.#pool);
+  /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
+  get single(): Queries {
+    const pool = this.#queries(this.#pool);
+    return this.#timed((sql, values) => persist(() => pool.rows(sql, values)));
   }
 
   /**
    * Runs `work` as one transaction. One that the server gave up, or whose connection broke, is sent again as it was:
    * commits are recognised by their command, so a COMMIT that had succeeded unseen is not made twice.
    */
-  async transaction<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await this.#attempt(work);
-      } catch (error) {
-        if (!mayTryAgain(error) || tries === TRIES) throw unavailable(error);
-      }
-    }
+  transaction<T>(work: (db: Queries) => Promise<T>): Promise<T> {
+    return persist(() => this.#attempt(work));
   }
 
   async close(): Promise<void> {
@@ -77,8 +72,13 @@ export class Session {
   }
 
   #queries(client: pg.Pool | pg.PoolClient): Queries {
-    const rows = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
-      (await client.query({ name: nameOf(sql), text: sql, values: [...values] })).rows as Row[];
+    return this.#timed(
+      async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
+        (await client.query({ name: nameOf(sql), text: sql, values: [...values] })).rows as Row[],
+    );
+  }
+
+  #timed(rows: Queries['rows']): Queries {
     const clock = this.#clock;
     const now = async (): Promise<number> => {
       if (clock) return clock();
@@ -88,6 +88,16 @@ export class Session {
       return row?.now ?? 0;
     };
     return { rows, now };
+  }
+}
+
+async function persist<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!mayTryAgain(error) || tries === TRIES) throw unavailable(error);
+    }
   }
 }
 
@@ -109,7 +119,8 @@ function codeOf(error: unknown): string {
 
 function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error);
-  const lost = error instanceof Error && /Connection terminated|connection is closed/i.test(error.message);
+  const lost =
+    error instanceof Error && /connection (terminated|is closed|error)|not queryable/i.test(error.message);
   return (
     lost ||
     /^(08|57P0)/.test(code) ||
