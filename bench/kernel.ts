@@ -1,9 +1,12 @@
 /**
  * How fast the kernel decides: `npm run bench:kernel`.
  *
- * A step is one command decided and its events folded into the job. Three workloads: the life of a plain job, one
- * job with many recorded steps, and random histories over all commands, refusals included. Hashing is injected into
- * the kernel, so it is measured apart.
+ * A step is one command decided and its events folded into the job. Three workloads: the life of a plain job, jobs
+ * with many recorded steps, and random commands in random states, refusals included. Hashing is injected into the
+ * kernel, so it is measured apart.
+ *
+ * The bar is a million steps per second on a machine that makes 390,000 SHA-256 digests of short messages per second.
+ * Those are measured between the rounds, so that a slow hour of a shared machine can be told from a slow kernel.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -20,6 +23,7 @@ import {
 import { command, prng, randomHistory, type RandomHistory } from '../src/testkit/index.js';
 
 const BAR = 1_000_000;
+const DIGESTS_THERE = 390_000;
 const ROUNDS = 9;
 
 function apply(job: Job | null, given: Command, steps: StepLog): Job | null {
@@ -107,31 +111,52 @@ function repeat(times: number, run: () => void, count: number): number {
   return times * count;
 }
 
-type Rate = { readonly median: number; readonly best: number };
+type Rate = { readonly median: number; readonly best: number; readonly perDigest: number };
 
-/** Per second, over several rounds after one to warm up. On a shared machine the best round is the least disturbed. */
+function perSecond(run: () => number): number {
+  const start = process.hrtime.bigint();
+  const count = run();
+  return count / (Number(process.hrtime.bigint() - start) / 1e9);
+}
+
+function digests(): number {
+  for (let i = 0; i < 50_000; i++) createHash('sha256').update(`short message ${i}`).digest('hex');
+  return 50_000;
+}
+
+const middle = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+/** Over several rounds, after one to warm up, with digests measured beside each. */
 function measure(run: () => number): Rate {
   run();
-  const rates = Array.from({ length: ROUNDS }, () => {
-    const start = process.hrtime.bigint();
-    const count = run();
-    return count / (Number(process.hrtime.bigint() - start) / 1e9);
-  }).toSorted((a, b) => a - b);
-  return { median: rates[Math.floor(ROUNDS / 2)] ?? 0, best: rates.at(-1) ?? 0 };
+  digests();
+  const rounds = Array.from({ length: ROUNDS }, () => {
+    const rate = perSecond(run);
+    return { rate, perDigest: rate / perSecond(digests) };
+  });
+  const rates = rounds.map(({ rate }) => rate);
+  return {
+    median: middle(rates),
+    best: Math.max(...rates),
+    perDigest: middle(rounds.map(({ perDigest }) => perDigest)),
+  };
 }
 
 const show = (rate: number): string => Math.round(rate).toLocaleString('en').padStart(12);
-const print = (name: string, { median, best }: Rate): void =>
-  console.log(`${show(median)}${show(best)}  ${name}`);
+const print = (name: string, { median, best, perDigest }: Rate): void =>
+  console.log(`${show(median)}${show(best)}${perDigest.toFixed(2).padStart(12)}  ${name}`);
 
 let missed = false;
 console.log(`Node ${process.version}, ${ROUNDS} rounds\n`);
-console.log(`decide + evolve, steps per second on one core; the bar is ${BAR.toLocaleString('en')}`);
-console.log('      median        best');
+console.log('decide + evolve, steps per second on one core');
+console.log(`the bar is ${BAR.toLocaleString('en')}, or ${(BAR / DIGESTS_THERE).toFixed(2)} for each digest`);
+console.log('      median        best  per digest');
 for (const [name, run] of Object.entries(WORKLOADS)) {
   const rate = measure(run);
-  missed ||= rate.best < BAR;
-  print(rate.best < BAR ? `${name}: BELOW THE BAR` : name, rate);
+  const below = rate.median < BAR && rate.perDigest < BAR / DIGESTS_THERE;
+  missed ||= below;
+  print(below ? `${name}: BELOW THE BAR` : name, rate);
 }
 console.log('\nmeasured apart, commits per second');
 for (const [name, run] of Object.entries(APART)) print(name, measure(run));

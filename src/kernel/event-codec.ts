@@ -66,31 +66,32 @@ export type Decoded =
 
 /** Reads what this release or any earlier one wrote. Text that is not an encoded commit is an answer, not a throw. */
 export function decodeEvents(body: string, upgrades: readonly Upgrade[] = UPGRADES): Decoded {
-  const [header = '', ...payloads] = body.split('\n');
-  const parsed = parseHeader(header);
-  if (parsed === null) return unreadable('the header is not a commit');
+  const [line = '', ...payloads] = body.split('\n');
+  const header = parseHeader(line);
+  if (header === null) return unreadable('the header is not a commit');
   const latest = upgrades.length + 1;
-  if (parsed.version > latest) {
+  if (header.v > latest) {
     return {
       ok: false,
       code: 'EVENT_TOO_NEW',
-      problem: `written in version ${parsed.version}, known up to ${latest}`,
+      problem: `written in version ${header.v}, known up to ${latest}`,
     };
   }
-  if (parsed.places.length !== payloads.length) return unreadable('not as many payloads as the header names');
-  for (const [n, [index, field]] of parsed.places.entries()) {
-    const event = parsed.events[index];
+  if (header.payloads.length !== payloads.length)
+    return unreadable('not as many payloads as the header names');
+  for (const [n, [index, field]] of header.payloads.entries()) {
+    const event = header.events[index];
     if (event === undefined) return unreadable('a payload of no event');
     event[field] = payloads[n];
   }
   const events: Event[] = [];
   let previous: MutableEvent = {};
-  for (const raw of parsed.events) {
+  for (const raw of header.events) {
     raw['at'] ??= previous['at'];
     raw['actor'] ??= previous['actor'];
     previous = raw;
     let event: RawEvent = raw;
-    for (const upgrade of upgrades.slice(parsed.version - 1)) event = upgrade(event);
+    for (const upgrade of upgrades.slice(header.v - 1)) event = upgrade(event);
     const fault = findEventFault(event);
     if (fault !== null) return unreadable(`event ${events.length}: ${fault}`);
     events.push(event as Event);
@@ -106,10 +107,22 @@ function unreadable(problem: string): Decoded {
 type MutableEvent = Record<string, unknown>;
 
 type Header = {
-  readonly version: number;
-  readonly places: readonly PayloadPlace[];
+  readonly v: number;
+  readonly payloads: readonly PayloadPlace[];
   readonly events: readonly MutableEvent[];
 };
+
+const isPlace: is.Check = (place) =>
+  Array.isArray(place) && typeof place[0] === 'number' && typeof place[1] === 'string' ? null : '';
+
+/** More than any commit holds. */
+const MOST_EVENTS = 100_000;
+
+const findHeaderFault = is.object<Header>({
+  v: is.integer({ min: 1, max: 1_000_000 }),
+  payloads: is.list(isPlace, { min: 0, max: MOST_EVENTS }),
+  events: is.list((event) => (is.isRecord(event) ? null : ''), { min: 1, max: MOST_EVENTS }),
+});
 
 function parseHeader(text: string): Header | null {
   let header: unknown;
@@ -118,25 +131,5 @@ function parseHeader(text: string): Header | null {
   } catch {
     return null;
   }
-  return findHeaderFault(header) === null ? headerOf(header as StoredHeader) : null;
-}
-
-type StoredHeader = {
-  readonly v: number;
-  readonly payloads: readonly PayloadPlace[];
-  readonly events: readonly MutableEvent[];
-};
-
-const findHeaderFault = is.object<StoredHeader>({
-  v: is.integer({ min: 1, max: 1_000_000 }),
-  payloads: is.list(
-    (place) =>
-      Array.isArray(place) && typeof place[0] === 'number' && typeof place[1] === 'string' ? null : '',
-    { min: 0, max: 100_000 },
-  ),
-  events: is.list((event) => (is.isRecord(event) ? null : ''), { min: 1, max: 100_000 }),
-});
-
-function headerOf({ v, payloads, events }: StoredHeader): Header {
-  return { version: v, places: payloads, events };
+  return findHeaderFault(header) === null ? (header as Header) : null;
 }

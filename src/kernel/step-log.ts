@@ -27,8 +27,8 @@ export interface StepIndex {
 export class StepLog implements StepIndex {
   /** By name, then by occurrence: no key is put together for a look-up. */
   readonly #steps = new Map<string, Map<number, Step>>();
-  readonly #waits = new Map<string, WaitStep>();
-  readonly #pending = new Set<string>();
+  /** Made with the first wait: most jobs have none. */
+  #waits: Map<string, WaitStep> | null = null;
   #checkpoint: Checkpoint | null = null;
 
   get({ step, occurrence }: StepRef): Step | undefined {
@@ -36,12 +36,12 @@ export class StepLog implements StepIndex {
   }
 
   waitFor(key: string): WaitStep | undefined {
-    return this.#waits.get(key);
+    return this.#waits?.get(key);
   }
 
   findPending(): string | null {
-    for (const key of this.#pending.values()) return key;
-    return null;
+    const pending = this.entries().find(([, step]) => isPending(step));
+    return pending ? pending[0] : null;
   }
 
   occurrences(): Readonly<Record<string, number>> {
@@ -161,12 +161,11 @@ export class StepLog implements StepIndex {
       this.#steps.set(step, occurrences);
     }
     occurrences.set(occurrence, put);
-    if (isPending(put)) this.#pending.add(stepKey({ step, occurrence }));
-    else if (put.kind !== 'run') this.#pending.delete(stepKey({ step, occurrence }));
   }
 
   #putWait(step: WaitStep): void {
     this.#put(step.wait, step);
+    this.#waits ??= new Map();
     this.#waits.set(step.wait.key, step);
   }
 }

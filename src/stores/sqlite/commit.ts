@@ -28,16 +28,14 @@ export function save(db: Session, item: CommitItem): CommitReply {
 }
 
 /** Saves a claim of a job that was found, within the same transaction, as nobody else's. */
-export function saveClaim(db: Session, id: number, { rev, commandId, body, link, job }: CommitItem): void {
-  db.run(
-    'INSERT INTO log (job, rev, command_id, body, link) VALUES (?, ?, ?, ?, ?)',
-    id,
-    rev,
-    commandId,
-    body,
-    link,
-  );
-  if (job !== null) updateRow(db, job, { where: 'id', is: id });
+export function saveClaim(db: Session, id: number, item: CommitItem): void {
+  append(db, id, item);
+  if (item.job !== null) updateRow(db, item.job, { where: 'id', is: id });
+}
+
+function append(db: Session, id: number, { rev, commandId, body, link }: CommitItem): void {
+  const sql = 'INSERT INTO log (job, rev, command_id, body, link) VALUES (?, ?, ?, ?, ?)';
+  db.run(sql, id, rev, commandId, body, link);
 }
 
 function create(db: Session, item: CommitItem): CommitReply {
@@ -46,16 +44,7 @@ function create(db: Session, item: CommitItem): CommitReply {
   const owners = item.identities.map((identity) => ownerOf(db, identity));
   if (owners.some((owner) => owner !== null)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
-  const { rev, commandId, body, link } = item;
-  const id = insertRow(db, item.job);
-  db.run(
-    'INSERT INTO log (job, rev, command_id, body, link) VALUES (?, ?, ?, ?, ?)',
-    id,
-    rev,
-    commandId,
-    body,
-    link,
-  );
+  append(db, insertRow(db, item.job), item);
   writeSideRows(db, item);
   return { ok: true, repeated: false };
 }
