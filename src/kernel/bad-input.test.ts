@@ -210,6 +210,44 @@ describe('the path of the fault is named', () => {
       .thenRejected('INVALID_COMMAND', { field: 'input' });
   });
 
+  test('names in any script are fine, halves of characters are not', () => {
+    const step = (name: string) => given(PASTS.running).when(command('record-step', { step: name }));
+    for (const fine of ['Übergabe', '步骤', 'ok 👍'])
+      step(fine).thenEvents({ type: 'step.recorded', step: fine });
+    for (const bad of ['a#b', '👍'[0] as string, '👍\n', `${'👍'}\u007f`, '']) {
+      step(bad).thenRejected('INVALID_COMMAND', { field: 'step' });
+    }
+  });
+
+  test('whoever may not cause anything', () => {
+    const by = (actor: string) => given(PASTS.running).when(command('cancel', { actor }));
+    for (const fine of ['client', 'scheduler', 'recovery', 'worker:w', 'operator:key 1']) {
+      by(fine).thenEvents({ type: 'job.cancelled', actor: fine });
+    }
+    for (const bad of ['Client', 'worker', 'worker:', 'operator:', 'operator', `worker:${'w'.repeat(220)}`]) {
+      by(bad).thenRejected('INVALID_COMMAND', { field: 'actor' });
+    }
+  });
+
+  test('a field that cannot even be read', () => {
+    const broken = Object.defineProperty({ ...command('cancel') }, 'reason', {
+      enumerable: true,
+      get: () => {
+        throw new Error('no');
+      },
+    });
+    given(PASTS.running).when(broken).thenRejected('INVALID_COMMAND', { field: 'reason' });
+  });
+
+  test('a command that changes while it is read is decided as it was read', () => {
+    let reads = 0;
+    const shifty = Object.defineProperty({ ...command('cancel') }, 'reason', {
+      enumerable: true,
+      get: () => (reads++ === 0 ? 'fine' : 7),
+    });
+    given(PASTS.running).when(shifty).thenEvents({ type: 'job.cancelled', reason: 'fine' });
+  });
+
   test('a failure is limited in size', () => {
     const failure = (message: string) => command('fail-attempt', { failure: { ...aFailure, message } });
     given(PASTS.running)

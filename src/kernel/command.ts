@@ -113,7 +113,9 @@ export type ResolveEffect = Base &
     readonly entry: number;
     readonly storedResult: JsonText | null;
     readonly verdict:
-      { readonly kind: 'happened'; readonly result: JsonText } | { readonly kind: 'notHappened' | 'fail' };
+      | { readonly kind: 'happened'; readonly result: JsonText }
+      | { readonly kind: 'notHappened' }
+      | { readonly kind: 'fail' };
   };
 
 /** Starts a child job, whose end the job will wait for. The child's id follows from the step. */

@@ -1,7 +1,8 @@
 import type { Command, CommandOf, CommandType } from './command.js';
-import { findCommandFault } from './command-shape.js';
+import { readCommand } from './read-command.js';
 import { reject, type Decision } from './decision.js';
 import type { Job } from './job.js';
+import { pathOf } from './shape.js';
 import type { StepIndex } from './step-log.js';
 import { abortRecovery } from './transitions/abort-recovery.js';
 import { beginEffect } from './transitions/begin-effect.js';
@@ -72,10 +73,14 @@ const TRANSITIONS: Transitions = {
  * rely on it.
  */
 export function decide(job: Job | null, command: Command, steps: StepIndex): Decision {
-  const fault = findCommandFault(command);
-  if (fault !== null) return reject('INVALID_COMMAND', { field: fault });
-  if (command.type === 'create') return create(job, command);
+  let sound: Command;
+  try {
+    sound = readCommand(command);
+  } catch (thrown) {
+    return reject('INVALID_COMMAND', { field: pathOf(thrown) });
+  }
+  if (sound.type === 'create') return create(job, sound);
   if (job === null) return reject('JOB_NOT_FOUND');
-  const transition = TRANSITIONS[command.type] as (job: Job, command: Command, steps: StepIndex) => Decision;
-  return transition(job, command, steps);
+  const transition = TRANSITIONS[sound.type] as (job: Job, command: Command, steps: StepIndex) => Decision;
+  return transition(job, sound, steps);
 }

@@ -1,5 +1,5 @@
 import type { Event, EventType } from './event.js';
-import { findEventFault } from './event-shape.js';
+import { readEvent } from './read-event.js';
 import * as is from './shape.js';
 
 /**
@@ -92,9 +92,11 @@ export function decodeEvents(body: string, upgrades: readonly Upgrade[] = UPGRAD
     previous = raw;
     let event: RawEvent = raw;
     for (const upgrade of upgrades.slice(header.v - 1)) event = upgrade(event);
-    const fault = findEventFault(event);
-    if (fault !== null) return unreadable(`event ${events.length}: ${fault}`);
-    events.push(event as Event);
+    try {
+      events.push(readEvent(event));
+    } catch (thrown) {
+      return unreadable(`event ${events.length}: ${is.pathOf(thrown)}`);
+    }
   }
   return { ok: true, events };
 }
@@ -112,24 +114,34 @@ type Header = {
   readonly events: readonly MutableEvent[];
 };
 
-const isPlace: is.Check = (place) =>
-  Array.isArray(place) && typeof place[0] === 'number' && typeof place[1] === 'string' ? null : '';
+const place: is.Read<PayloadPlace> = (value) => {
+  if (Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'string') {
+    return [value[0], value[1]];
+  }
+  throw new is.Misfit('');
+};
+
+const rawEvent: is.Read<MutableEvent> = (value) => {
+  if (is.isRecord(value)) return value;
+  throw new is.Misfit('');
+};
 
 /** More than any commit holds. */
 const MOST_EVENTS = 100_000;
+const version = is.integer({ min: 1, max: 1_000_000 });
+const places = is.list(place, { min: 0, max: MOST_EVENTS });
+const rawEvents = is.list(rawEvent, { min: 1, max: MOST_EVENTS });
 
-const findHeaderFault = is.object<Header>({
-  v: is.integer({ min: 1, max: 1_000_000 }),
-  payloads: is.list(isPlace, { min: 0, max: MOST_EVENTS }),
-  events: is.list((event) => (is.isRecord(event) ? null : ''), { min: 1, max: MOST_EVENTS }),
-});
+const readHeader = is.object<Header>((it) => ({
+  v: version(it.v),
+  payloads: places(it.payloads),
+  events: rawEvents(it.events),
+}));
 
 function parseHeader(text: string): Header | null {
-  let header: unknown;
   try {
-    header = JSON.parse(text);
+    return readHeader(JSON.parse(text));
   } catch {
     return null;
   }
-  return findHeaderFault(header) === null ? (header as Header) : null;
 }

@@ -11,7 +11,6 @@ import {
 import type { RetryPolicy } from './retry-policy.js';
 import * as is from './shape.js';
 import type { ChildRef } from './step.js';
-import { STEP_NAME, type StepRef } from './step-ref.js';
 import { SIGNAL_KEY, WAIT_KINDS, type Wait } from './wait.js';
 
 /** Names and ids. With scope and key they fit one row of a B-tree, even where every character takes four bytes. */
@@ -20,80 +19,132 @@ export const id = is.text(200);
 export const tenantId = is.text(100);
 export const key = is.text(255);
 
+const actorText = is.text(220);
 /** The whole vocabulary of who may cause something. */
-export const actor = is.matching(
-  /^(?:client|scheduler|recovery|(?:worker|operator):[^\u0000-\u001f\u007f]{1,200})$/,
-);
+export const actor: is.Read<string> = (value) => {
+  const read = actorText(value);
+  const named = read.startsWith('worker:') ? 7 : read.startsWith('operator:') ? 9 : read.length;
+  if (read.length > named || LONE_ACTORS.includes(read)) return read;
+  throw new is.Misfit('');
+};
+const LONE_ACTORS = ['client', 'scheduler', 'recovery'];
+
 export const jobId = is.matching(JOB_ID);
 export const count = is.integer({ min: 0, max: 1_000_000_000 });
 export const ordinal = is.integer({ min: 1, max: 1_000_000_000 });
 
-export const stepRef: is.Fields<StepRef> = { step: is.matching(STEP_NAME), occurrence: ordinal };
-
-export const worker = is.object<WorkerRef>({ id, incarnation: id });
-
-export const failure = is.object<Failure>({
-  code: is.matching(/^[A-Za-z][A-Za-z0-9_.:-]{0,99}$/),
-  message: (value) => (typeof value === 'string' && value.length <= 64_000 ? null : ''),
-  retryable: is.flag,
-  class: is.oneOf(...ERROR_CLASSES),
-});
-
-export const retryPolicy = is.object<RetryPolicy>({
-  maxRetries: is.integer({ min: 0, max: 1_000_000 }),
-  baseMs: is.duration({ min: 0 }),
-  maxBackoffMs: is.duration({ min: 0 }),
-  jitterMs: is.duration({ min: 0 }),
-});
-
-export const child = is.object<ChildRef>({ childId: jobId, task: name, inputHash: is.text(128) });
-
-const waitFields = is.object<Wait>({
-  key,
-  kind: is.oneOf(...WAIT_KINDS),
-  step: is.text(250),
-  occurrence: ordinal,
-  reason: is.nullable(is.text(1_000)),
-  expiresAt: is.nullable(is.timestamp),
-});
-
-/** A timer must end. Its key and a child's are the engine's own; what people answer has one that they can send. */
-export const wait: is.Check = (value) => {
-  const fault = waitFields(value);
-  if (fault !== null) return fault;
-  const { kind, key: waitKey, expiresAt } = value as Wait;
-  if (kind === 'timer' && expiresAt === null) return 'expiresAt';
-  const byEngine = waitKey.includes('#');
-  if (kind === 'timer' || kind === 'child') return byEngine ? null : 'key';
-  const answerable = SIGNAL_KEY.test(waitKey);
-  return answerable || (byEngine && kind === 'approval') ? null : 'key';
+/** What a step may be called: anything readable without a `#`. Names with a leading `$` are the engine's own. */
+export const stepName: is.Read<string> = (value) => {
+  const read = name(value);
+  if (read.includes('#')) throw new is.Misfit('');
+  return read;
 };
 
-export const jobSpec = is.object<JobSpec>({
-  jobId,
-  tenantId,
-  task: name,
-  version: is.nullable(is.text(100)),
-  taskId: id,
-  attemptBase: count,
-  queue: name,
-  priority: is.integer({ min: -1_000_000, max: 1_000_000 }),
-  inputHash: is.text(128),
-  idempotencyKey: key,
-  idempotencyScope: is.nullable(key),
-  traceId: key,
-  traceparent: is.nullable(is.text(200)),
-  scheduleType: is.oneOf(...SCHEDULE_TYPES),
-  scheduledAt: is.timestamp,
-  deadlineAt: is.nullable(is.timestamp),
-  timeoutMs: is.nullable(is.duration({ min: 1 })),
-  stepTimeoutMs: is.nullable(is.duration({ min: 1 })),
-  retry: retryPolicy,
-  recovery: is.oneOf(...RECOVERY_POLICIES),
-  maxRecoveries: is.integer({ min: 0, max: 1_000_000 }),
-  signals: is.nullable(is.list(is.matching(SIGNAL_KEY), { min: 0, max: 1_000 })),
-  concurrencyKey: is.nullable(key),
-  parent: is.nullable(is.object<ParentRef>({ jobId, ...stepRef })),
-  firedBy: is.nullable(is.object<FiringRef>({ scheduleId: id, fireAt: is.timestamp })),
-  requeuedFrom: is.nullable(id),
-});
+export const worker = is.object<WorkerRef>((it) => ({ id: id(it.id), incarnation: id(it.incarnation) }));
+
+const failureCode = is.matching(/^[A-Za-z][A-Za-z0-9_.:-]{0,99}$/);
+const errorClass = is.oneOf(...ERROR_CLASSES);
+/** Any text, within bounds: what user code said is not ours to refuse. */
+const failureMessage: is.Read<string> = (value) => {
+  if (typeof value === 'string' && value.length <= 64_000) return value;
+  throw new is.Misfit('');
+};
+export const failure = is.object<Failure>((it) => ({
+  code: failureCode(it.code),
+  message: failureMessage(it.message),
+  retryable: is.flag(it.retryable),
+  class: errorClass(it.class),
+}));
+
+const limit = is.integer({ min: 0, max: 1_000_000 });
+const delay = is.duration({ min: 0 });
+export const retryPolicy = is.object<RetryPolicy>((it) => ({
+  maxRetries: limit(it.maxRetries),
+  baseMs: delay(it.baseMs),
+  maxBackoffMs: delay(it.maxBackoffMs),
+  jitterMs: delay(it.jitterMs),
+}));
+
+export const hash = is.text(128);
+export const child = is.object<ChildRef>((it) => ({
+  childId: jobId(it.childId),
+  task: name(it.task),
+  inputHash: hash(it.inputHash),
+}));
+
+export const reason = is.text(1_000);
+export const nullableReason = is.nullable(reason);
+export const nullableTime = is.nullable(is.timestamp);
+
+const waitKind = is.oneOf(...WAIT_KINDS);
+const waitStep = is.text(250);
+const waitFields = is.object<Wait>((it) => ({
+  key: key(it.key),
+  kind: waitKind(it.kind),
+  step: waitStep(it.step),
+  occurrence: ordinal(it.occurrence),
+  reason: nullableReason(it.reason),
+  expiresAt: nullableTime(it.expiresAt),
+}));
+
+/** A timer must end. Its key and a child's are the engine's own; what people answer has one that they can send. */
+export const wait: is.Read<Wait> = (value) => {
+  const read = waitFields(value);
+  if (read.kind === 'timer' && read.expiresAt === null) throw new is.Misfit('expiresAt');
+  const byEngine = read.key.includes('#');
+  const sound =
+    read.kind === 'timer' || read.kind === 'child'
+      ? byEngine
+      : SIGNAL_KEY.test(read.key) || (byEngine && read.kind === 'approval');
+  if (!sound) throw new is.Misfit('key');
+  return read;
+};
+
+const parent = is.nullable(
+  is.object<ParentRef>((it) => ({
+    jobId: jobId(it.jobId),
+    step: stepName(it.step),
+    occurrence: ordinal(it.occurrence),
+  })),
+);
+const firing = is.nullable(
+  is.object<FiringRef>((it) => ({ scheduleId: id(it.scheduleId), fireAt: is.timestamp(it.fireAt) })),
+);
+const version = is.nullable(is.text(100));
+const priority = is.integer({ min: -1_000_000, max: 1_000_000 });
+const nullableKey = is.nullable(key);
+const nullableId = is.nullable(id);
+const traceparent = is.nullable(is.text(200));
+const scheduleType = is.oneOf(...SCHEDULE_TYPES);
+const recovery = is.oneOf(...RECOVERY_POLICIES);
+const nullableSpan = is.nullable(is.duration({ min: 1 }));
+const signals = is.nullable(is.list(is.matching(SIGNAL_KEY), { min: 0, max: 1_000 }));
+
+export const jobSpec = is.object<JobSpec>((it) => ({
+  jobId: jobId(it.jobId),
+  tenantId: tenantId(it.tenantId),
+  task: name(it.task),
+  version: version(it.version),
+  taskId: id(it.taskId),
+  attemptBase: count(it.attemptBase),
+  queue: name(it.queue),
+  priority: priority(it.priority),
+  inputHash: hash(it.inputHash),
+  idempotencyKey: key(it.idempotencyKey),
+  idempotencyScope: nullableKey(it.idempotencyScope),
+  traceId: key(it.traceId),
+  traceparent: traceparent(it.traceparent),
+  scheduleType: scheduleType(it.scheduleType),
+  scheduledAt: is.timestamp(it.scheduledAt),
+  deadlineAt: nullableTime(it.deadlineAt),
+  timeoutMs: nullableSpan(it.timeoutMs),
+  stepTimeoutMs: nullableSpan(it.stepTimeoutMs),
+  retry: retryPolicy(it.retry),
+  recovery: recovery(it.recovery),
+  maxRecoveries: limit(it.maxRecoveries),
+  signals: signals(it.signals),
+  concurrencyKey: nullableKey(it.concurrencyKey),
+  parent: parent(it.parent),
+  firedBy: firing(it.firedBy),
+  requeuedFrom: nullableId(it.requeuedFrom),
+}));

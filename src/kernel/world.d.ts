@@ -26,6 +26,7 @@ declare const Number: NumberConstructor;
 interface ObjectConstructor {
   readonly prototype: object;
   getPrototypeOf(value: object): object | null;
+  hasOwn(record: object, field: string): boolean;
   keys(record: object): string[];
   entries<T>(record: { readonly [key: string]: T }): [string, T][];
   entries(record: object): [string, unknown][];
@@ -113,6 +114,11 @@ interface SetConstructor {
   new <T>(values?: Iterable<T>): Set<T>;
 }
 declare const Set: SetConstructor;
+
+interface ProxyConstructor {
+  new <T extends object>(target: T, handler: { get(target: T, field: string | symbol): unknown }): T;
+}
+declare const Proxy: ProxyConstructor;
 
 interface SymbolConstructor {
   readonly iterator: unique symbol;
