@@ -214,7 +214,7 @@ describe('the path of the fault is named', () => {
     const step = (name: string) => given(PASTS.running).when(command('record-step', { step: name }));
     for (const fine of ['Übergabe', '步骤', 'ok 👍'])
       step(fine).thenEvents({ type: 'step.recorded', step: fine });
-    for (const bad of ['a#b', '👍'[0] as string, '👍\n', `${'👍'}\u007f`, '']) {
+    for (const bad of ['a#b', '👍'[0] as string, '👍\n', '👍\u007f', '']) {
       step(bad).thenRejected('INVALID_COMMAND', { field: 'step' });
     }
   });

@@ -24,10 +24,10 @@ const actorText = is.text(220);
 export const actor: is.Read<string> = (value) => {
   const read = actorText(value);
   const named = read.startsWith('worker:') ? 7 : read.startsWith('operator:') ? 9 : read.length;
-  if (read.length > named || LONE_ACTORS.includes(read)) return read;
+  if (read.length > named || LONE_ACTORS.has(read)) return read;
   throw new is.Misfit('');
 };
-const LONE_ACTORS = ['client', 'scheduler', 'recovery'];
+const LONE_ACTORS = new Set(['client', 'scheduler', 'recovery']);
 
 export const jobId = is.matching(JOB_ID);
 export const count = is.integer({ min: 0, max: 1_000_000_000 });

@@ -111,7 +111,7 @@ export function object<T extends object>(build: (fields: Untrusted<T>) => T): Re
     if (!isRecord(value)) return misfit();
     let built: T;
     try {
-      built = build(value as Untrusted<T>);
+      built = build(value);
     } catch (thrown) {
       throw new Misfit(join(lastFieldRead(build, value), pathOf(thrown)));
     }
@@ -165,7 +165,7 @@ function lastFieldRead<T>(build: (fields: Untrusted<T>) => T, value: Record<stri
     },
   });
   try {
-    build(watched as Untrusted<T>);
+    build(watched);
   } catch {
     // As it did before: what is wanted is how far it came.
   }
