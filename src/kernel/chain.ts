@@ -20,11 +20,12 @@ export const CHAIN_START = '';
  * elsewhere or be erased (its line then holds the digest) and the chain still holds.
  */
 export function chainLink(hash: Hash, previous: string, { jobId, rev, commandId, body }: ChainedRow): string {
-  const [header, ...payloads] = body.split('\n');
-  const digests = payloads.map((line) =>
-    line.startsWith(ERASED_PREFIX) ? line.slice(ERASED_PREFIX.length) : hash(line),
-  );
-  return hash([JSON.stringify([previous, jobId, rev, commandId]), header, ...digests].join('\n'));
+  const [header = '', ...payloads] = body.includes('\n') ? body.split('\n') : [body];
+  let covered = `${JSON.stringify([previous, jobId, rev, commandId])}\n${header}`;
+  for (const line of payloads) {
+    covered += `\n${line.startsWith(ERASED_PREFIX) ? line.slice(ERASED_PREFIX.length) : hash(line)}`;
+  }
+  return hash(covered);
 }
 
 /** A row whose payloads are gone, and whose link is what it was. */

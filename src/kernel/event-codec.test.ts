@@ -70,6 +70,13 @@ describe('encoding', () => {
     expect(decodeEvents(body.replace('[1,"output"]', '["1","output"]'))).toMatchObject({ ok: false });
   });
 
+  test('what is null in a spec, or as a payload, is not written and read again', () => {
+    const plain = [...created(), event('effect.reconciled', { verdict: 'notHappened', result: null })];
+    const body = encodeEvents(plain);
+    expect(body).not.toContain('null');
+    expect(decodeEvents(body)).toEqual({ ok: true, events: plain });
+  });
+
   test('time and actor are written once for events that share them', () => {
     const [first = '', ...rest] = encodeEvents(created()).split('"type":"job.promoted"');
     expect(first).toContain('"at"');
@@ -109,19 +116,21 @@ describe('decoding what is not a commit', () => {
   });
 
   test('a later version is refused with its own code', () => {
-    expect(decodeEvents(body.replace('"v":1', '"v":2'))).toEqual({
+    expect(decodeEvents(body.replace('"v":2', '"v":3'))).toEqual({
       ok: false,
       code: 'EVENT_TOO_NEW',
-      problem: 'written in version 2, known up to 1',
+      problem: 'written in version 3, known up to 2',
     });
   });
 
   test('an older version is upgraded step by step', () => {
     const renamed = body.replace('"step":"quote"', '"name":"quote"');
     const upgrade = ({ name, ...rest }: Readonly<Record<string, unknown>>) => ({ ...rest, step: name });
-    expect(decodeEvents(renamed, [upgrade])).toEqual({ ok: true, events: [event('step.recorded')] });
-    const current = body.replace('"v":1', '"v":2');
-    expect(decodeEvents(current, [upgrade])).toEqual({ ok: true, events: [event('step.recorded')] });
+    const upgrades = [(old: object) => ({ ...old }), upgrade];
+    const read = { ok: true, events: [event('step.recorded')] };
+    expect(decodeEvents(renamed, upgrades)).toEqual(read);
+    expect(decodeEvents(renamed.replace('"v":2', '"v":1'), upgrades)).toEqual(read);
+    expect(decodeEvents(body.replace('"v":2', '"v":3'), upgrades)).toEqual(read);
   });
 
   test('whatever the text, there is an answer', () => {

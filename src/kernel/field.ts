@@ -100,51 +100,65 @@ export const wait: is.Read<Wait> = (value) => {
   return read;
 };
 
-const parent = is.nullable(
-  is.object<ParentRef>((it) => ({
-    jobId: jobId(it.jobId),
-    step: stepName(it.step),
-    occurrence: ordinal(it.occurrence),
-  })),
-);
-const firing = is.nullable(
-  is.object<FiringRef>((it) => ({ scheduleId: id(it.scheduleId), fireAt: is.timestamp(it.fireAt) })),
-);
-const version = is.nullable(is.text(100));
+const parent = is.object<ParentRef>((it) => ({
+  jobId: jobId(it.jobId),
+  step: stepName(it.step),
+  occurrence: ordinal(it.occurrence),
+}));
+const firing = is.object<FiringRef>((it) => ({
+  scheduleId: id(it.scheduleId),
+  fireAt: is.timestamp(it.fireAt),
+}));
+const versionName = is.text(100);
 const priority = is.integer({ min: -1_000_000, max: 1_000_000 });
-const nullableKey = is.nullable(key);
-const nullableId = is.nullable(id);
-const traceparent = is.nullable(is.text(200));
+const traceContext = is.text(200);
 const scheduleType = is.oneOf(...SCHEDULE_TYPES);
 const recovery = is.oneOf(...RECOVERY_POLICIES);
-const nullableSpan = is.nullable(is.duration({ min: 1 }));
-const signals = is.nullable(is.list(is.matching(SIGNAL_KEY), { min: 0, max: 1_000 }));
+const span = is.duration({ min: 1 });
+const signalKeys = is.list(is.matching(SIGNAL_KEY), { min: 0, max: 1_000 });
 
-export const jobSpec = is.object<JobSpec>((it) => ({
-  jobId: jobId(it.jobId),
-  tenantId: tenantId(it.tenantId),
-  task: name(it.task),
-  version: version(it.version),
-  taskId: id(it.taskId),
-  attemptBase: count(it.attemptBase),
-  queue: name(it.queue),
-  priority: priority(it.priority),
-  inputHash: hash(it.inputHash),
-  idempotencyKey: key(it.idempotencyKey),
-  idempotencyScope: nullableKey(it.idempotencyScope),
-  traceId: key(it.traceId),
-  traceparent: traceparent(it.traceparent),
-  scheduleType: scheduleType(it.scheduleType),
-  scheduledAt: is.timestamp(it.scheduledAt),
-  deadlineAt: nullableTime(it.deadlineAt),
-  timeoutMs: nullableSpan(it.timeoutMs),
-  stepTimeoutMs: nullableSpan(it.stepTimeoutMs),
-  retry: retryPolicy(it.retry),
-  recovery: recovery(it.recovery),
-  maxRecoveries: limit(it.maxRecoveries),
-  signals: signals(it.signals),
-  concurrencyKey: nullableKey(it.concurrencyKey),
-  parent: parent(it.parent),
-  firedBy: firing(it.firedBy),
-  requeuedFrom: nullableId(it.requeuedFrom),
-}));
+/** `may` says what may stand for nothing: null, or also the absence of the field. */
+function specWith(may: <T>(read: is.Read<T>) => is.Read<T | null>): is.Read<JobSpec> {
+  const version = may(versionName);
+  const scope = may(key);
+  const traceparent = may(traceContext);
+  const time = may(is.timestamp);
+  const timeout = may(span);
+  const signals = may(signalKeys);
+  const concurrencyKey = may(key);
+  const parentRef = may(parent);
+  const firedBy = may(firing);
+  const requeuedFrom = may(id);
+  return is.object<JobSpec>((it) => ({
+    jobId: jobId(it.jobId),
+    tenantId: tenantId(it.tenantId),
+    task: name(it.task),
+    version: version(it.version),
+    taskId: id(it.taskId),
+    attemptBase: count(it.attemptBase),
+    queue: name(it.queue),
+    priority: priority(it.priority),
+    inputHash: hash(it.inputHash),
+    idempotencyKey: key(it.idempotencyKey),
+    idempotencyScope: scope(it.idempotencyScope),
+    traceId: key(it.traceId),
+    traceparent: traceparent(it.traceparent),
+    scheduleType: scheduleType(it.scheduleType),
+    scheduledAt: is.timestamp(it.scheduledAt),
+    deadlineAt: time(it.deadlineAt),
+    timeoutMs: timeout(it.timeoutMs),
+    stepTimeoutMs: timeout(it.stepTimeoutMs),
+    retry: retryPolicy(it.retry),
+    recovery: recovery(it.recovery),
+    maxRecoveries: limit(it.maxRecoveries),
+    signals: signals(it.signals),
+    concurrencyKey: concurrencyKey(it.concurrencyKey),
+    parent: parentRef(it.parent),
+    firedBy: firedBy(it.firedBy),
+    requeuedFrom: requeuedFrom(it.requeuedFrom),
+  }));
+}
+
+export const jobSpec = specWith(is.nullable);
+/** As it stands in the log, where nulls are left out. */
+export const storedSpec = specWith(is.optional);

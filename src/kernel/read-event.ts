@@ -9,7 +9,7 @@ const payload: is.Read<string> = (value) => {
   if (typeof value === 'string') return value;
   throw new is.Misfit('');
 };
-const nullablePayload = is.nullable(payload);
+const optionalPayload = is.optional(payload);
 const waits = is.list(field.wait, { min: 0, max: 10_000 });
 const interruptedReason = is.oneOf(...INTERRUPTED_REASONS);
 const waitOutcome = is.oneOf(...WAIT_OUTCOMES);
@@ -23,7 +23,7 @@ const READERS: { readonly [T in EventType]: is.Read<EventOf<T>> } = {
     type: 'job.created',
     at: is.timestamp(it.at),
     actor: field.actor(it.actor),
-    spec: field.jobSpec(it.spec),
+    spec: field.storedSpec(it.spec),
     input: payload(it.input),
   })),
   'job.promoted': is.object((it) => ({
@@ -81,7 +81,7 @@ const READERS: { readonly [T in EventType]: is.Read<EventOf<T>> } = {
     actor: field.actor(it.actor),
     wait: field.wait(it.wait),
     outcome: waitOutcome(it.outcome),
-    payload: nullablePayload(it.payload),
+    payload: optionalPayload(it.payload),
   })),
   'dlq.entered': is.object((it) => ({
     type: 'dlq.entered',
@@ -163,7 +163,7 @@ const READERS: { readonly [T in EventType]: is.Read<EventOf<T>> } = {
     occurrence: field.ordinal(it.occurrence),
     entry: field.ordinal(it.entry),
     verdict: verdict(it.verdict),
-    result: nullablePayload(it.result),
+    result: optionalPayload(it.result),
   })),
   'child.started': is.object((it) => ({
     type: 'child.started',

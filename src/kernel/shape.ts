@@ -85,6 +85,11 @@ export function nullable<T>(read: Read<T>): Read<T | null> {
   return (value) => (value === null ? null : read(value));
 }
 
+/** Null, or not there at all: in what is stored, nulls are left out. */
+export function optional<T>(read: Read<T>): Read<T | null> {
+  return (value) => (value === null || value === undefined ? null : read(value));
+}
+
 export function list<T>(read: Read<T>, { min, max }: { min: number; max: number }): Read<readonly T[]> {
   return (value) => {
     if (!Array.isArray(value) || value.length < min || value.length > max) return misfit();
@@ -115,7 +120,9 @@ export function object<T extends object>(build: (fields: Untrusted<T>) => T): Re
     } catch (thrown) {
       throw new Misfit(join(lastFieldRead(build, value), pathOf(thrown)));
     }
-    if (countFields(value) !== countFields(built)) throw new Misfit(strangerAmong(value, built));
+    if (countFields(value) === countFields(built)) return built;
+    const stranger = Object.keys(value).find((name) => !Object.hasOwn(built, name));
+    if (stranger !== undefined) throw new Misfit(stranger);
     return built;
   };
 }
@@ -170,10 +177,6 @@ function lastFieldRead<T>(build: (fields: Untrusted<T>) => T, value: Record<stri
     // As it did before: what is wanted is how far it came.
   }
   return last;
-}
-
-function strangerAmong(value: Record<string, unknown>, built: object): string {
-  return Object.keys(value).find((name) => !Object.hasOwn(built, name)) as string;
 }
 
 function join(parent: string, child: string): string {
