@@ -25,7 +25,7 @@ const clock = {
 };
 const folder = mkdtempSync(join(tmpdir(), 'pawl-bench-'));
 const worker = { id: 'w', incarnation: 'w.1' };
-const lane = laneOf(aJobSpec());
+const lane = { lane: laneOf(aJobSpec()), keyLimit: null };
 
 function commitOf(head: Loaded | null, jobId: string, given: Command): CommitItem {
   const decision = decide(head && head.job, given, NO_STEPS);

@@ -9,6 +9,11 @@ export const SURROUNDING_CODES = [
   'STORE_TOO_NEW',
   'STORE_UNAVAILABLE',
   'STORE_URL_INVALID',
+  'STORE_OUTDATED',
+  'STORE_READ_ONLY',
+  'STORE_FULL',
+  'STORE_ACCESS_DENIED',
+  'TX_UNSUPPORTED',
   'EVENT_UNREADABLE',
   'EVENT_TOO_NEW',
 ] as const;
@@ -223,6 +228,37 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'The address of the store is not one.',
     advice: 'Use `memory:`, `sqlite:` and a path, or `postgres://user@host/database`.',
+  },
+  STORE_OUTDATED: {
+    class: 'permanent',
+    retryable: false,
+    meaning: "The store's schema is older than this release, and it was opened without leave to change it.",
+    advice:
+      'Run `pawl migrate`, or have someone with the right to change the schema run what `pawl migrate --dry-run` prints.',
+  },
+  STORE_READ_ONLY: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The store can be read but not written.',
+    advice: 'Give this user write access to the file and its folder, or connect to the primary server.',
+  },
+  STORE_FULL: {
+    class: 'transient',
+    retryable: true,
+    meaning: 'The disk under the store is full. Nothing of what was asked for has been saved.',
+    advice: 'Free some space; work goes on by itself.',
+  },
+  STORE_ACCESS_DENIED: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The store refuses this user or password.',
+    advice: 'Correct the user and password in the address of the store.',
+  },
+  TX_UNSUPPORTED: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'This store cannot save within a transaction of the application.',
+    advice: 'Use Postgres and pass a `pg` client that is connected to the same database.',
   },
   EVENT_UNREADABLE: {
     class: 'permanent',

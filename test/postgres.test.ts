@@ -46,7 +46,7 @@ describe('Postgres', () => {
 
   test('connections that were cut are made anew, and what was sent again is saved once', async () => {
     const url = await server.createDatabase();
-    const rig = await Rig.start(({ clock }) => postgresStore({ url, now: () => clock.now() }));
+    const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
     for (let i = 0; i < 5; i++) {
       const item = await rig.prepare(`job_cut_${i}`, rig.createCommand(`job_cut_${i}`));
       const [, reply] = await Promise.all([cutConnections(url), rig.store.commit([item])]);
@@ -68,13 +68,23 @@ describe('Postgres', () => {
     await again.close();
   });
 
-  test('a schema of a later release is left alone', async () => {
+  test('the schema of the next release is worked on, that of a later one is left alone', async () => {
     const url = await server.createDatabase();
+    const open = () => openStore(url, { clock: fakeClock(T0) });
+    await (await open()).close();
+    await ask(url, 'UPDATE pawl.schema_version SET version = 2');
+    await (await open()).close();
+    await ask(url, 'UPDATE pawl.schema_version SET version = 99, oldest = 98');
+    expect(await failureOf(open())).toMatchObject({ code: 'STORE_TOO_NEW' });
+  });
+
+  test('without leave to change the schema, one that is missing is reported and not made', async () => {
+    const url = await server.createDatabase();
+    const verify = () => openStore(url, { clock: fakeClock(T0), migrations: 'verify' });
+    expect(await failureOf(verify())).toMatchObject({ code: 'STORE_OUTDATED' });
+    expect(await ask(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'pawl'")).toEqual([]);
     await (await openStore(url, { clock: fakeClock(T0) })).close();
-    await ask(url, 'UPDATE pawl.schema_version SET version = 99');
-    expect(await failureOf(openStore(url, { clock: fakeClock(T0) }))).toMatchObject({
-      code: 'STORE_TOO_NEW',
-    });
+    await (await verify()).close();
   });
 
   test('a server that is not there, and a database that does not exist', async () => {

@@ -70,14 +70,30 @@ describe('a store that cannot be used says why, and what to do', () => {
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  test('a schema of a later release', async () => {
+  test('the schema of the next release is worked on, that of a later one is left alone', async () => {
     const path = join(folder, 'future.db');
-    const db = await openDatabase(path);
-    db.exec('PRAGMA user_version = 99');
-    db.close();
+    await (await open(`sqlite:${path}`)).close();
+    const change = async (sql: string) => {
+      const db = await openDatabase(path);
+      db.exec(sql);
+      db.close();
+    };
+    await change('UPDATE schema_version SET version = 2');
+    await (await open(`sqlite:${path}`)).close();
+    await change('UPDATE schema_version SET version = 99, oldest = 98');
     const error = await failureOf(open(`sqlite:${path}`));
     expect(error).toMatchObject({ code: 'STORE_TOO_NEW' });
-    expect(error.message).toBe('the schema is version 99, this release knows 1. Upgrade this process.');
+    expect(error.message).toBe(
+      'the schema is version 99 and works from release schema 98 on; this release knows 1. Upgrade this process.',
+    );
+  });
+
+  test('without leave to change the schema, one that is missing is reported and not made', async () => {
+    const path = join(folder, 'verify.db');
+    const verify = () => openStore(`sqlite:${path}`, { clock: fakeClock(T0), migrations: 'verify' });
+    expect(await failureOf(verify())).toMatchObject({ code: 'STORE_OUTDATED' });
+    await (await open(`sqlite:${path}`)).close();
+    await (await verify()).close();
   });
 
   test('a database that stays locked: the event loop goes on, and the answer is STORE_BUSY', async () => {

@@ -7,7 +7,7 @@ import {
   type DlqItem,
   type Event,
 } from '../kernel/index.js';
-import type { CommitItem, Identity, Loaded } from '../ports/store.js';
+import type { CommitItem, Identity, Loaded, NewOutboxEntry } from '../ports/store.js';
 import { sha256 } from './sha256.js';
 
 /** What a commit may bring along besides its events. */
@@ -17,6 +17,7 @@ export type Extras = {
   readonly identities?: readonly Identity[];
   readonly dlqItem?: DlqItem | null;
   readonly consumed?: readonly string[];
+  readonly outbox?: readonly NewOutboxEntry[];
 };
 
 /**
@@ -26,7 +27,14 @@ export type Extras = {
 export function prepareCommit(
   head: Loaded | null,
   { jobId, commandId, events }: { jobId: string; commandId: string; events: readonly Event[] },
-  { attemptId = null, inboxRev = null, identities = [], dlqItem = null, consumed = [] }: Extras = {},
+  {
+    attemptId = null,
+    inboxRev = null,
+    identities = [],
+    dlqItem = null,
+    consumed = [],
+    outbox = [],
+  }: Extras = {},
 ): CommitItem {
   const rev = (head?.job.rev ?? 0) + 1;
   const body = encodeEvents(events);
@@ -34,5 +42,18 @@ export function prepareCommit(
   const running = head?.job.status === 'running';
   const isStepRecord = running && events.every(({ type }) => STANDING_EVENTS[type]?.includes('running'));
   const job = isStepRecord ? null : evolveCommit(head && head.job, { events });
-  return { jobId, rev, commandId, body, link, job, attemptId, inboxRev, identities, dlqItem, consumed };
+  return {
+    jobId,
+    rev,
+    commandId,
+    body,
+    link,
+    job,
+    attemptId,
+    inboxRev,
+    identities,
+    dlqItem,
+    consumed,
+    outbox,
+  };
 }

@@ -14,6 +14,8 @@ export type JobRow = {
   readonly queue: string;
   /** Queue, task and version: workers claim from the lanes that they know. */
   readonly lane: string;
+  /** Jobs of one gate share a limit on how many of them run at once; empty for a job without a concurrency key. */
+  readonly gate: string;
   readonly priority: number;
   readonly status: Status;
   readonly rev: number;
@@ -37,6 +39,7 @@ export function rowOf(job: Job): JobRow {
     task: spec.task,
     queue: spec.queue,
     lane: laneOf(spec),
+    gate: gateOf(spec),
     priority: spec.priority,
     status,
     rev: job.rev,
@@ -51,7 +54,20 @@ export function rowOf(job: Job): JobRow {
   };
 }
 
-/** Jobs that the same workers can run. Names cannot hold the separator, since it is a control character. */
+/** Names cannot hold it, since it is a control character. */
+const SEPARATOR = '\u001f';
+
+/** Jobs that the same workers can run. */
 export function laneOf({ queue, task, version }: Pick<JobSpec, 'queue' | 'task' | 'version'>): string {
-  return [queue, task, version ?? ''].join('\u001f');
+  return `${queue}${SEPARATOR}${task}${SEPARATOR}${version ?? ''}`;
+}
+
+/** The queue of a lane. */
+export function queueOf(lane: string): string {
+  return lane.slice(0, lane.indexOf(SEPARATOR));
+}
+
+/** All versions of a task share the limit of a concurrency key; tenants are told apart by the store. */
+function gateOf({ task, concurrencyKey }: JobSpec): string {
+  return concurrencyKey === null ? '' : `${task}${SEPARATOR}${concurrencyKey}`;
 }

@@ -17,6 +17,11 @@ import type {
 export interface Store {
   /** Saves commits, each of them whole or not at all. All that it accepts is durable when it returns. */
   commit(items: readonly CommitItem[]): Promise<CommitReplies>;
+  /**
+   * Saves commits within a transaction that the application has open on this database: they become visible with it
+   * and vanish with it. `TX_UNSUPPORTED` where the store cannot.
+   */
+  commitWithin(tx: unknown, items: readonly CommitItem[]): Promise<CommitReplies>;
   /** Takes jobs that are due for a worker, tenants in turn. */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Registers a worker's incarnation or prolongs its lease, and tells what it holds. */
@@ -56,6 +61,42 @@ export interface Store {
     status: DlqStatus | null;
     limit: number;
   }): Promise<Reply<{ readonly items: readonly DlqItem[] }>>;
+
+  /** Keeps jobs from being claimed, whatever becomes of them, until they are released. Answers how many it was new to. */
+  hold(hold: Hold): Promise<Reply<{ readonly changed: number }>>;
+  release(jobIds: readonly string[]): Promise<Reply<{ readonly changed: number }>>;
+  /** Why a job is held; null if it is not. */
+  heldFor(jobId: string): Promise<Reply<{ readonly hold: HoldReason | null }>>;
+  /** No job of a paused queue is claimed. What runs goes on. */
+  pauseQueue(pause: { queue: string; paused: boolean; by: string }): Promise<Reply<unknown>>;
+  pausedQueues(): Promise<Reply<{ readonly queues: readonly PausedQueue[] }>>;
+
+  /** Saves a schedule if it still is as the writer saw it; `expected` 0 for a new one. */
+  putSchedule(schedule: Schedule, expected: number): Promise<Reply<{ readonly saved: boolean }>>;
+  deleteSchedule(ref: ScheduleRef): Promise<Reply<{ readonly deleted: boolean }>>;
+  schedules(filter: {
+    tenantId: string | null;
+    limit: number;
+  }): Promise<Reply<{ readonly schedules: readonly Schedule[] }>>;
+  /** Schedules whose time has come, longest due first. */
+  dueSchedules(page: { limit: number }): Promise<Reply<{ readonly schedules: readonly Schedule[] }>>;
+
+  /** Takes entries that are due. One that is not settled within the lease is taken again. */
+  takeOutbox(page: {
+    limit: number;
+    leaseMs: number;
+  }): Promise<Reply<{ readonly entries: readonly OutboxEntry[] }>>;
+  settleOutbox(outcomes: readonly OutboxOutcome[]): Promise<Reply<unknown>>;
+  /** Entries that were given up, oldest first. */
+  deadOutbox(page: { limit: number }): Promise<Reply<{ readonly entries: readonly OutboxEntry[] }>>;
+
+  /** Deletes jobs that ended long ago, and identities that outlived theirs for long enough. */
+  purge(page: PurgePage): Promise<Reply<Purged>>;
+
+  /** Tells listeners of this store, wherever they run, that these lanes have work. A hint: it may get lost. */
+  wake(lanes: readonly string[]): void;
+  /** `hear` is called with lanes that may have work. Answers with how to stop. */
+  listen(hear: (lanes: readonly string[]) => void): () => Promise<void>;
   close(): Promise<void>;
 }
 
@@ -80,11 +121,13 @@ export type CommitItem = {
   readonly dlqItem: DlqItem | null;
   /** Keys of inbox messages that this commit uses up. */
   readonly consumed: readonly string[];
+  /** What is to be done outside because of it: at least once each, after it has been saved. */
+  readonly outbox: readonly NewOutboxEntry[];
 };
 
 export type Identity = {
   readonly tenantId: string;
-  readonly kind: 'key' | 'task_id';
+  readonly kind: 'key' | 'task_id' | 'firing';
   readonly value: string;
 };
 
@@ -96,13 +139,15 @@ export type CommitReplies = Reply<{ readonly replies: readonly CommitReply[] }>;
 
 export type ClaimRequest = {
   readonly worker: WorkerRef;
-  readonly lanes: readonly string[];
+  readonly lanes: readonly ClaimLane[];
   readonly limit: number;
   /** Tenants take turns: the next claim goes on behind this one. */
   readonly afterTenant: string;
   /** Decides on each candidate; null leaves it. */
   readonly decide: (found: Loaded, now: Timestamp) => CommitItem | null;
 };
+/** `keyLimit`: how many jobs with the same concurrency key may run at once; null for any number. */
+export type ClaimLane = { readonly lane: string; readonly keyLimit: number | null };
 export type Claimed = Reply<{
   /** False: the incarnation is dead, and may claim nothing more. */
   readonly alive: boolean;
@@ -154,3 +199,40 @@ export type ListFilter = {
   /** `next` of the page before; null begins with the newest. */
   readonly cursor: string | null;
 };
+
+export type HoldReason = { readonly reason: string; readonly by: string; readonly since: Timestamp };
+export type Hold = { readonly jobIds: readonly string[]; readonly reason: string; readonly by: string };
+export type PausedQueue = { readonly queue: string; readonly by: string; readonly since: Timestamp };
+
+export type ScheduleRef = { readonly tenantId: string; readonly scheduleId: string };
+export type Schedule = ScheduleRef & {
+  /** One more with every change. */
+  readonly version: number;
+  /** Null while it is paused or over. */
+  readonly nextFireAt: Timestamp | null;
+  /** What fires, and when: the engine's own text. */
+  readonly body: JsonText;
+};
+
+export type NewOutboxEntry = {
+  readonly entryId: string;
+  readonly kind: string;
+  readonly dueAt: Timestamp;
+  readonly body: JsonText;
+};
+export type OutboxEntry = NewOutboxEntry & { readonly jobId: string; readonly tries: number };
+export type OutboxOutcome =
+  | { readonly entryId: string; readonly outcome: 'done' | 'dead' }
+  | { readonly entryId: string; readonly outcome: 'again'; readonly dueAt: Timestamp };
+
+export type PurgePage = {
+  /** Jobs that ended before go, unless their dead-letter item is still open. */
+  readonly finishedBefore: Timestamp;
+  /** How long identities outlive their job's purge. */
+  readonly identityTtlMs: number;
+  readonly limit: number;
+  /** `next` of the page before: the oldest jobs are looked at first. Null begins. */
+  readonly after: string | null;
+};
+/** `next` is null once every job has been looked at. */
+export type Purged = { readonly jobs: number; readonly identities: number; readonly next: string | null };

@@ -8,6 +8,9 @@ export interface DueJobs<T> {
 
 export type Turns<T> = { readonly picked: readonly T[]; readonly lastTenant: string };
 
+/** How often a claim looks further when the tenants it met had nothing that may run: bounds the time it takes. */
+const MOST_PAGES = 20;
+
 /**
  * Picks due jobs so that tenants take turns: a noisy one gets what others leave. The cost depends on what is picked,
  * not on how many tenants or jobs are waiting.
@@ -16,15 +19,34 @@ export function takeTurns<T>(
   due: DueJobs<T>,
   { afterTenant, limit }: { afterTenant: string; limit: number },
 ): Turns<T> {
-  const tenants = [...due.tenantsAfter(afterTenant, limit)];
-  if (tenants.length < limit) {
+  let after = afterTenant;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const tenants = nextTenants(due, { after, limit });
+    const turns = shareOut(due, { tenants, limit, after });
+    if (turns.picked.length > 0 || tenants.length < limit) return turns;
+    after = tenants.at(-1) ?? after;
+  }
+  return { picked: [], lastTenant: after };
+}
+
+/** Those behind the last one, then from the beginning again. */
+function nextTenants<T>(due: DueJobs<T>, { after, limit }: { after: string; limit: number }): string[] {
+  const tenants = [...due.tenantsAfter(after, limit)];
+  if (tenants.length < limit && after !== '') {
     for (const tenant of due.tenantsAfter('', limit)) {
       if (tenants.length < limit && !tenants.includes(tenant)) tenants.push(tenant);
     }
   }
+  return tenants;
+}
+
+function shareOut<T>(
+  due: DueJobs<T>,
+  { tenants, limit, after }: { tenants: readonly string[]; limit: number; after: string },
+): Turns<T> {
   const share = Math.max(1, Math.ceil(limit / Math.max(1, tenants.length)));
   const picked: T[] = [];
-  let lastTenant = afterTenant;
+  let lastTenant = after;
   let hungry = tenants.map((tenant) => ({ tenant, jobs: due.of(tenant, share) }));
   for (let round = 0; hungry.length > 0 && picked.length < limit; round++) {
     // Whoever had more than a fair share may have what others left.

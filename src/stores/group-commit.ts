@@ -1,25 +1,46 @@
 /**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
- * nothing but the end of the turn; under load the group grows by itself.
+ * nothing but the end of the turn; under load the group grows by itself. What one caller asks for together stays
+ * together and in order, in one group or in several that follow each other.
  */
 export function groupCommit<Ask, Answer>(
-  run: (asks: readonly Ask[]) => Promise<readonly Answer[]>,
+  run: (asks: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
   { most }: { most: number },
-): (ask: Ask) => Promise<Answer> {
+): (asks: readonly Ask[]) => Promise<readonly Answer[]> {
   type Waiting = {
-    readonly ask: Ask;
-    readonly resolve: (answer: Answer) => void;
+    readonly asks: readonly Ask[];
+    readonly resolve: (answers: readonly Answer[]) => void;
     readonly reject: (error: unknown) => void;
   };
   const queue: Waiting[] = [];
   let running = false;
 
+  /** At least one caller's, and as many more as fit. */
+  function takeGroup(): Waiting[] {
+    let count = 0;
+    const fits = queue.findIndex(({ asks }) => (count += asks.length) > most);
+    return queue.splice(0, fits < 0 ? queue.length : Math.max(1, fits));
+  }
+
+  async function runAll(asks: readonly Ask[]): Promise<readonly (Answer | Promise<Answer>)[]> {
+    if (asks.length <= most) return run(asks);
+    const answers: (Answer | Promise<Answer>)[] = [];
+    for (let i = 0; i < asks.length; i += most) answers.push(...(await run(asks.slice(i, i + most))));
+    return answers;
+  }
+
   async function drain(): Promise<void> {
     while (queue.length > 0) {
-      const group = queue.splice(0, most);
+      const group = takeGroup();
       try {
-        const answers = await run(group.map(({ ask }) => ask));
-        group.forEach(({ resolve }, i) => resolve(answers[i] as Answer));
+        const answers = await runAll(
+          group.length === 1 ? (group[0] as Waiting).asks : group.flatMap(({ asks }) => asks),
+        );
+        let from = 0;
+        for (const { asks, resolve, reject } of group) {
+          // An answer that takes longer than the rest holds up nobody but whoever asked for it.
+          Promise.all(answers.slice(from, (from += asks.length))).then(resolve, reject);
+        }
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
@@ -27,9 +48,9 @@ export function groupCommit<Ask, Answer>(
     running = false;
   }
 
-  return (ask) =>
+  return (asks) =>
     new Promise((resolve, reject) => {
-      queue.push({ ask, resolve, reject });
+      queue.push({ asks, resolve, reject });
       if (running) return;
       running = true;
       setImmediate(() => void drain());

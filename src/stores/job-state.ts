@@ -6,107 +6,134 @@ import {
   type Event,
   type Job,
   type JsonText,
+  type Status,
 } from '../kernel/index.js';
 import type { Loaded, LogRow } from '../ports/store.js';
 
 /**
- * The part of a job that changes, as JSON. What never changes (spec, input) stands in the first row of its log and
- * the result in the last, each written once; a row that is updated often stays small.
+ * What of a job neither its columns nor its log hold, as JSON. Most of it is not there most of the time and then not
+ * written: a row that is updated often stays small.
  */
 export function encodeState(job: Job): JsonText {
-  const state: State = {
-    rev: job.rev,
-    status: job.status,
-    retryCount: job.retryCount,
-    recoveryCount: job.recoveryCount,
-    attemptId: job.attemptId,
-    fenced: job.fenced,
-    worker: job.worker,
-    claimedAt: job.claimedAt,
-    leasedMs: job.leasedMs,
-    nextRetryAt: job.nextRetryAt,
-    waits: job.waits,
-    interruptedReason: job.interruptedReason,
-    checkpointRev: job.checkpointRev,
-    deadLetter: job.deadLetter,
-    failure: job.failure,
-    createdAt: job.createdAt,
-    startedAt: job.startedAt,
-    finishedAt: job.finishedAt,
-    updatedAt: job.updatedAt,
+  const state: Unset<State> = {
+    retryCount: job.retryCount || undefined,
+    recoveryCount: job.recoveryCount || undefined,
+    fenced: job.fenced || undefined,
+    workerId: job.worker ? job.worker.id : undefined,
+    claimedAt: job.claimedAt ?? undefined,
+    leasedMs: job.leasedMs || undefined,
+    nextRetryAt: job.nextRetryAt ?? undefined,
+    waits: job.waits.length > 0 ? job.waits : undefined,
+    interruptedReason: job.interruptedReason ?? undefined,
+    checkpointRev: job.checkpointRev ?? undefined,
+    deadLetter: job.deadLetter ?? undefined,
+    failure: job.failure ?? undefined,
+    startedAt: job.startedAt ?? undefined,
   };
   return JSON.stringify(state);
 }
 
-type State = Omit<Job, 'spec' | 'input' | 'result'>;
+type Unset<T> = { [K in keyof T]-?: T[K] | undefined };
+type State = Partial<
+  Pick<
+    Job,
+    | 'retryCount'
+    | 'recoveryCount'
+    | 'fenced'
+    | 'claimedAt'
+    | 'leasedMs'
+    | 'nextRetryAt'
+    | 'waits'
+    | 'interruptedReason'
+    | 'checkpointRev'
+    | 'deadLetter'
+    | 'failure'
+    | 'startedAt'
+  > & { readonly workerId: string }
+>;
 
-export type StoredJob = {
+/** The columns of a job's row that make up the job, together with its log. */
+export type StoredRow = {
+  readonly job_id: string;
+  readonly status: Status;
+  readonly rev: number;
+  readonly attempt_id: string | null;
+  readonly incarnation: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly finished_at: number | null;
+  readonly inbox_rev: number;
   readonly state: JsonText;
-  readonly inboxRev: number;
-  /** The first row of the log, the one that the state stands for, and all after it. Rows between are not needed. */
-  readonly rows: readonly LogRow[];
 };
 
+/** Their names, for a SELECT. */
+export const STORED_COLUMNS = [
+  'job_id',
+  'status',
+  'rev',
+  'attempt_id',
+  'incarnation',
+  'created_at',
+  'updated_at',
+  'finished_at',
+  'inbox_rev',
+  'state',
+] as const satisfies readonly (keyof StoredRow)[];
+
 /** A job that nobody runs, made whole again: its row is up to date, and of its log only the first row is needed. */
-export function assembleIdle(stored: {
-  readonly jobId: string;
-  readonly rev: number;
-  readonly state: JsonText;
-  readonly inboxRev: number;
-  readonly created: string;
-  readonly link: string;
-}): Loaded {
-  const { spec, input } = creationOf(stored.jobId, stored.created);
-  return {
-    job: jobOf(JSON.parse(stored.state) as State, { spec, input }),
-    link: stored.link,
-    inboxRev: stored.inboxRev,
-  };
+export function assembleIdle(row: StoredRow, { created, link }: { created: string; link: string }): Loaded {
+  return { job: jobOf(row, creationOf(row.job_id, created)), link, inboxRev: row.inbox_rev };
 }
 
-/** A stored job made whole again, with the step records that came after its row. */
-export function assemble({ state, inboxRev, rows }: StoredJob): Loaded {
-  const parsed = JSON.parse(state) as State;
-  const first = must(rows[0], 'a job has a first row');
-  let job = jobOf(parsed, creationOf(first.jobId, first.body));
+/**
+ * A stored job made whole again, with the step records that came after its row. `log` has the first row, the one that
+ * the job's row stands for, and all after it; rows between are not needed.
+ */
+export function assemble(row: StoredRow, log: readonly LogRow[]): Loaded {
+  const first = must(log[0], 'a job has a first row');
+  let job = jobOf(row, creationOf(row.job_id, first.body));
   let link = '';
-  for (const row of rows) {
-    const events = row.rev > parsed.rev ? eventsOf(row) : [];
+  for (const logged of log) {
+    const events = logged.rev > row.rev ? eventsOf(logged) : [];
     for (const event of events) job = evolve(job, event);
-    if (row.rev >= parsed.rev) {
-      job = { ...job, rev: row.rev };
-      link = row.link;
+    if (logged.rev >= row.rev) {
+      job = { ...job, rev: logged.rev };
+      link = logged.link;
     }
-    if (row.rev === parsed.rev && job.status === 'succeeded') job = { ...job, result: resultOf(row) };
+    if (logged.rev === row.rev && job.status === 'succeeded') job = { ...job, result: resultOf(logged) };
   }
-  return { job, link, inboxRev };
+  return { job, link, inboxRev: row.inbox_rev };
 }
+
+const NO_WAITS: Job['waits'] = [];
 
 /** Field by field, like the kernel's own copy: every job has one shape in memory. */
-function jobOf(state: State, { spec, input }: Pick<Job, 'spec' | 'input'>): Job {
+function jobOf(row: StoredRow, { spec, input }: Pick<Job, 'spec' | 'input'>): Job {
+  const state = JSON.parse(row.state) as State;
+  const { incarnation } = row;
   return {
     spec,
     input,
-    rev: state.rev,
-    status: state.status,
-    retryCount: state.retryCount,
-    recoveryCount: state.recoveryCount,
-    attemptId: state.attemptId,
-    fenced: state.fenced,
-    worker: state.worker,
-    claimedAt: state.claimedAt,
-    leasedMs: state.leasedMs,
-    nextRetryAt: state.nextRetryAt,
-    waits: state.waits,
-    interruptedReason: state.interruptedReason,
-    checkpointRev: state.checkpointRev,
-    deadLetter: state.deadLetter,
-    failure: state.failure,
+    rev: row.rev,
+    status: row.status,
+    retryCount: state.retryCount ?? 0,
+    recoveryCount: state.recoveryCount ?? 0,
+    attemptId: row.attempt_id,
+    fenced: state.fenced ?? false,
+    worker: incarnation === null ? null : { id: must(state.workerId, 'a holder has a name'), incarnation },
+    claimedAt: state.claimedAt ?? null,
+    leasedMs: state.leasedMs ?? 0,
+    nextRetryAt: state.nextRetryAt ?? null,
+    waits: state.waits ?? NO_WAITS,
+    interruptedReason: state.interruptedReason ?? null,
+    checkpointRev: state.checkpointRev ?? null,
+    deadLetter: state.deadLetter ?? null,
+    failure: state.failure ?? null,
     result: null,
-    createdAt: state.createdAt,
-    startedAt: state.startedAt,
-    finishedAt: state.finishedAt,
-    updatedAt: state.updatedAt,
+    createdAt: row.created_at,
+    startedAt: state.startedAt ?? null,
+    finishedAt: row.finished_at,
+    updatedAt: row.updated_at,
   };
 }
 

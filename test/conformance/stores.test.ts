@@ -37,7 +37,7 @@ const STORES: Readonly<Record<string, () => OpenStore>> = {
   postgres: () => {
     let url: Promise<string> | undefined;
     return async ({ clock }) =>
-      postgresStore({ url: await (url ??= postgres.createDatabase()), now: () => clock.now() });
+      postgresStore({ url: await (url ??= postgres.createDatabase()), clock, now: () => clock.now() });
   },
 };
 

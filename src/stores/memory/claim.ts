@@ -1,5 +1,5 @@
-import type { Job, JobRow, Timestamp } from '../../kernel/index.js';
-import type { Claimed, ClaimRequest } from '../../ports/store.js';
+import { queueOf, type Job, type JobRow, type Timestamp } from '../../kernel/index.js';
+import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
 import { save } from './commit.js';
 import { byText, loadKept, type Kept, type Tables } from './tables.js';
@@ -9,18 +9,22 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
   const alive = tables.leases.get(worker.incarnation)?.dead === false;
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
 
-  const due = [...tables.jobs.values()].filter(({ row }) => lanes.includes(row.lane) && isDue(row, now));
+  const open = new Map(
+    lanes.filter(({ lane }) => !tables.paused.has(queueOf(lane))).map((one) => [one.lane, one]),
+  );
+  const due = [...tables.jobs.values()].filter(
+    ({ row, held }) => held === null && open.has(row.lane) && isDue(row, now),
+  );
   const { picked, lastTenant } = takeTurns(
     {
       tenantsAfter: (after, most) => {
         const tenants = new Set(due.map(({ row }) => row.tenantId).filter((tenant) => tenant > after));
         return [...tenants].toSorted().slice(0, most);
       },
-      of: (tenant, most) =>
-        due
-          .filter(({ row }) => row.tenantId === tenant)
-          .toSorted(inTurn)
-          .slice(0, most),
+      of: (tenant, most) => {
+        const theirs = due.filter(({ row }) => row.tenantId === tenant).toSorted(inTurn);
+        return withinLimits(tables, theirs, open).slice(0, most);
+      },
     },
     { afterTenant, limit },
   );
@@ -37,4 +41,24 @@ function isDue({ dueAt, deadlineAt }: JobRow, now: Timestamp): boolean {
 
 function inTurn({ row: a }: Kept, { row: b }: Kept): number {
   return b.priority - a.priority || (a.dueAt ?? 0) - (b.dueAt ?? 0) || byText(a.jobId, b.jobId);
+}
+
+/** One tenant's jobs, without those whose concurrency key has no room left. */
+function withinLimits(
+  { jobs }: Tables,
+  theirs: readonly Kept[],
+  open: ReadonlyMap<string, ClaimLane>,
+): Kept[] {
+  const taken = new Map<string, number>();
+  return theirs.filter(({ row: { gate, lane, tenantId } }) => {
+    const keyLimit = open.get(lane)?.keyLimit ?? null;
+    if (gate === '' || keyLimit === null) return true;
+    const running =
+      taken.get(gate) ??
+      [...jobs.values()].filter(
+        ({ row }) => row.incarnation !== null && row.gate === gate && row.tenantId === tenantId,
+      ).length;
+    taken.set(gate, Math.min(running + 1, keyLimit));
+    return running < keyLimit;
+  });
 }

@@ -32,11 +32,14 @@ function write(tables: Tables, item: CommitItem, kept: Kept | undefined): void {
     kept.log.push(log);
     if (job) Object.assign(kept, { row: rowOf(job), state: encodeState(job) });
   } else if (job) {
-    const empty = { inboxRev: 0, inbox: new Map(), effects: new Map() };
-    tables.jobs.set(jobId, { row: rowOf(job), state: encodeState(job), log: [log], ...empty });
+    const { identities } = item;
+    const bornAt = tables.lastPosition + 1;
+    const empty = { bornAt, inboxRev: 0, held: null, inbox: new Map(), effects: new Map() };
+    tables.jobs.set(jobId, { row: rowOf(job), state: encodeState(job), identities, log: [log], ...empty });
   }
-  tables.feed.push(log);
+  tables.feed.push({ ...log, position: ++tables.lastPosition });
   for (const identity of item.identities) tables.own(identity, jobId);
   for (const key of item.consumed) Object.assign(kept?.inbox.get(key) ?? {}, { consumed: true });
+  for (const entry of item.outbox) tables.outbox.set(entry.entryId, { ...entry, jobId, tries: 0 });
   if (item.dlqItem) tables.dlq.push(structuredClone(item.dlqItem));
 }

@@ -1,9 +1,13 @@
 import { expireLease, renewLease, type JobRow, type Status } from '../../kernel/index.js';
+import { PawlError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
+import { localWakeUps } from '../local-wake-ups.js';
 import { claim } from './claim.js';
 import { save } from './commit.js';
-import { byText, loadKept, Tables } from './tables.js';
+import { controls } from './controls.js';
+import { mailbox } from './mailbox.js';
+import { loadKept, Tables } from './tables.js';
 
 /**
  * Keeps everything in this process, and loses it with the process: for development, tests and the simulator.
@@ -16,6 +20,8 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
 
   return {
     commit: async (items) => ({ now: now(), replies: items.map((item) => save(tables, item)) }),
+    commitWithin: () =>
+      Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'memory has no transactions' })),
     claim: async (request) => claim(tables, request, now()),
 
     async beat({ worker: { incarnation }, leaseMs }) {
@@ -36,37 +42,6 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
         ({ row: { incarnation } }) => incarnation !== null && leases.get(incarnation)?.dead !== false,
       );
       return { now: now(), jobs: lost.slice(0, limit).map(loadKept) };
-    },
-
-    async putEffect(put) {
-      const effects = jobs.get(put.jobId)?.effects;
-      const key = JSON.stringify([put.step, put.occurrence, put.entry]);
-      const known = effects?.get(key);
-      const first = effects !== undefined && (!known || (known.result === null && put.result !== null));
-      if (first) effects.set(key, { ...put });
-      return { now: now(), first };
-    },
-    async effects(jobId) {
-      const results = [...(jobs.get(jobId)?.effects.values() ?? [])].toSorted(
-        (a, b) => byText(a.step, b.step) || a.occurrence - b.occurrence || a.entry - b.entry,
-      );
-      return { now: now(), results };
-    },
-    async putMessage({ jobId, key, payload }) {
-      const kept = jobs.get(jobId);
-      if (!kept) return { now: now(), outcome: 'no job' };
-      if (kept.inbox.has(key)) return { now: now(), outcome: 'repeated' };
-      kept.inbox.set(key, { jobId, key, payload, receivedAt: now(), consumed: false });
-      kept.inboxRev += 1;
-      return { now: now(), outcome: 'kept' };
-    },
-    async inbox(jobId) {
-      const kept = jobs.get(jobId);
-      const messages = [...(kept?.inbox.values() ?? [])]
-        .filter(({ consumed }) => !consumed)
-        .map(({ key, payload, receivedAt }) => ({ jobId, key, payload, receivedAt }))
-        .toSorted((a, b) => a.receivedAt - b.receivedAt || byText(a.key, b.key));
-      return { now: now(), messages, inboxRev: kept?.inboxRev ?? 0 };
     },
 
     async load(jobId) {
@@ -102,10 +77,8 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
     },
     async feed({ after, limit }) {
       const from = Number(after ?? 0);
-      const rows = tables.feed
-        .slice(from, from + limit)
-        .map((row, i) => ({ ...row, position: `${from + i + 1}` }));
-      return { now: now(), rows };
+      const rows = tables.feed.filter(({ position }) => position > from).slice(0, limit);
+      return { now: now(), rows: rows.map((row) => ({ ...row, position: `${row.position}` })) };
     },
     async dlq({ tenantId, status, limit }) {
       const items = tables.dlq.filter(
@@ -113,6 +86,9 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       );
       return { now: now(), items: items.slice(0, limit) };
     },
+    ...mailbox(tables, now),
+    ...controls(tables, now),
+    ...localWakeUps(),
     async close() {
       jobs.clear();
     },

@@ -1,5 +1,15 @@
 import type { DlqItem, JobRow, JsonText, WorkerLease } from '../../kernel/index.js';
-import type { EffectResult, Identity, Loaded, LogRow, Message } from '../../ports/store.js';
+import type {
+  EffectResult,
+  HoldReason,
+  Identity,
+  Loaded,
+  LogRow,
+  Message,
+  OutboxEntry,
+  PausedQueue,
+  Schedule,
+} from '../../ports/store.js';
 import { assemble } from '../job-state.js';
 
 /** A job as it is kept: text and plain rows, nothing that a caller still holds a reference to. */
@@ -7,6 +17,11 @@ export type Kept = {
   row: JobRow;
   state: JsonText;
   inboxRev: number;
+  held: HoldReason | null;
+  /** Where the feed stood when it was created: older jobs have less. */
+  readonly bornAt: number;
+  /** Taken when it was created. */
+  readonly identities: readonly Identity[];
   readonly log: LogRow[];
   readonly inbox: Map<string, Message & { consumed: boolean }>;
   readonly effects: Map<string, EffectResult>;
@@ -15,23 +30,52 @@ export type Kept = {
 /** Everything that the store holds. */
 export class Tables {
   readonly jobs = new Map<string, Kept>();
-  readonly feed: LogRow[] = [];
+  readonly feed: (LogRow & { readonly position: number })[] = [];
+  /** Positions are never used again, even if their rows are deleted. */
+  lastPosition = 0;
   readonly dlq: DlqItem[] = [];
   readonly leases = new Map<string, WorkerLease>();
-  readonly #identities = new Map<string, string>();
+  readonly paused = new Map<string, PausedQueue>();
+  readonly schedules = new Map<string, Schedule>();
+  readonly outbox = new Map<string, Omit<OutboxEntry, 'dueAt'> & { dueAt: number | null }>();
+  readonly #owners = new Map<string, { readonly jobId: string; expiresAt: number | null }>();
 
   ownerOf(identity: Identity): string | null {
-    return this.#identities.get(keyOf(identity)) ?? null;
+    return this.#owners.get(keyOf(identity))?.jobId ?? null;
   }
 
   own(identity: Identity, jobId: string): void {
-    this.#identities.set(keyOf(identity), jobId);
+    this.#owners.set(keyOf(identity), { jobId, expiresAt: null });
+  }
+
+  outlive(identity: Identity, expiresAt: number): void {
+    const owner = this.#owners.get(keyOf(identity));
+    if (owner) owner.expiresAt = expiresAt;
+  }
+
+  /** Forgets identities whose time is over, and says how many. */
+  expireIdentities(now: number): number {
+    const expired = [...this.#owners].filter(([, { expiresAt }]) => expiresAt !== null && expiresAt <= now);
+    for (const [key] of expired) this.#owners.delete(key);
+    return expired.length;
   }
 }
 
-/** The first row of its log, the one that its state stands for, and whatever came after. */
-export function loadKept({ state, inboxRev, log, row }: Kept): Loaded {
-  return assemble({ state, inboxRev, rows: [...log.slice(0, 1), ...log.slice(Math.max(1, row.rev - 1))] });
+/** The first row of its log, the one that its row stands for, and whatever came after. */
+export function loadKept({ row, state, inboxRev, log }: Kept): Loaded {
+  const stored = {
+    job_id: row.jobId,
+    status: row.status,
+    rev: row.rev,
+    attempt_id: row.attemptId,
+    incarnation: row.incarnation,
+    created_at: row.createdAt,
+    updated_at: row.updatedAt,
+    finished_at: row.finishedAt,
+    inbox_rev: inboxRev,
+    state,
+  };
+  return assemble(stored, [...log.slice(0, 1), ...log.slice(Math.max(1, row.rev - 1))]);
 }
 
 export function byText(a: string, b: string): number {

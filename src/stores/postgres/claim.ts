@@ -1,23 +1,28 @@
-import type { Claimed, ClaimRequest, CommitItem } from '../../ports/store.js';
+import { queueOf } from '../../kernel/index.js';
+import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
+import { roomIn } from './gates.js';
 import { loadAll } from './load.js';
-import type { Queries } from './session.js';
-import { appendLog, updateJobs } from './write-rows.js';
+import { NOW, type Queries } from './session.js';
+import { changedJobs, LOG_COLUMNS, logBatch, setChanged } from './write-rows.js';
 
-type Candidate = { readonly job_id: string; readonly tenant_id: string };
+type Candidate = {
+  readonly job_id: string;
+  readonly tenant_id: string;
+  readonly gate: string;
+  readonly priority: number;
+  readonly due_at: number;
+};
 
 /** Takes due jobs within a transaction: the index finds them, locks make them ours, the caller's rules decide. */
 export async function claim(
   db: Queries,
   { worker, lanes, limit, afterTenant, decide }: ClaimRequest,
 ): Promise<Claimed> {
-  const now = await db.now();
-  const alive = await db.rows('SELECT 1 FROM pawl.workers WHERE incarnation = $1 AND NOT dead FOR SHARE', [
-    worker.incarnation,
-  ]);
-  if (alive.length === 0) return { now, alive: false, jobs: [], lastTenant: afterTenant };
-
-  const { picked, lastTenant } = await pick(db, { lanes, limit, afterTenant, now });
+  const { now, alive, paused } = await begin(db, worker.incarnation);
+  if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
+  const open = lanes.filter(({ lane }) => !paused.includes(queueOf(lane)));
+  const { picked, lastTenant } = await pick(db, { lanes: open, limit, now }, afterTenant);
   const found = await loadAll(
     db,
     picked.map(({ job_id }) => job_id),
@@ -25,79 +30,147 @@ export async function claim(
   const items = found
     .map((loaded) => decide(loaded, now))
     .filter((item): item is CommitItem => item !== null);
-  if (items.length === 0) return { now, alive: true, jobs: [], lastTenant };
-  await appendLog(db, items);
-  const jobs = items.flatMap(({ job }) => job ?? []);
-  await updateJobs(db, jobs);
-  return { now, alive: true, jobs, lastTenant };
+  if (items.length > 0) await write(db, items);
+  return { now, alive, jobs: items.flatMap(({ job }) => job ?? []), lastTenant };
 }
 
-type Search = {
-  readonly lanes: readonly string[];
-  readonly limit: number;
-  readonly afterTenant: string;
-  readonly now: number;
-};
+/** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */
+const MOST_TIMERS = 2_000;
+
+type Begun = { readonly now: number; readonly alive: boolean; readonly paused: readonly string[] };
+
+/** The time, whether the worker lives, what is paused; and jobs whose time has come enter the claim index. */
+async function begin(db: Queries, incarnation: string): Promise<Begun> {
+  const [row] = await db.rows<Begun>(
+    `WITH alive AS (SELECT 1 FROM pawl.workers WHERE incarnation = $2 AND NOT dead FOR SHARE),
+     timers AS (UPDATE pawl.jobs SET ready = true WHERE job_id IN (SELECT job_id FROM pawl.jobs
+       WHERE NOT ready AND NOT held AND due_at IS NOT NULL AND due_at <= ${NOW} ORDER BY due_at LIMIT $3
+       FOR UPDATE SKIP LOCKED))
+     SELECT ${NOW} AS now, EXISTS (SELECT 1 FROM alive) AS alive, ARRAY(SELECT queue FROM pawl.paused_queues) AS paused`,
+    [db.fixedNow(), incarnation, MOST_TIMERS],
+  );
+  return row ?? { now: 0, alive: false, paused: [] };
+}
+
+async function write(db: Queries, items: readonly CommitItem[]): Promise<void> {
+  const jobs = changedJobs(items, { alias: 'c', first: 2 });
+  const log = logBatch(items, { alias: 'l', first: 2 + jobs.values.length });
+  await db.rows(
+    `WITH logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from})
+     UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${jobs.from} WHERE j.job_id = c.job_id`,
+    [db.fixedNow(), ...jobs.values, ...log.values],
+  );
+}
+
+type Search = { readonly lanes: readonly ClaimLane[]; readonly limit: number; readonly now: number };
+type Picked = { readonly picked: readonly Candidate[]; readonly lastTenant: string };
+
+/** How often a claim looks further when the tenants it met had nothing that may run: bounds the time it takes. */
+const MOST_PAGES = 20;
 
 /** Steps from tenant to tenant through the claim index, and takes the first jobs of each. */
-async function pick(
-  db: Queries,
-  { lanes, limit, afterTenant, now }: Search,
-): Promise<{ picked: readonly Candidate[]; lastTenant: string }> {
-  const tenantsAfter = async (after: string): Promise<string[]> =>
-    (
-      await db.rows<{ tenant_id: string }>(
-        `WITH RECURSIVE turn (tenant_id, n) AS (
-           SELECT (SELECT min(j.tenant_id) FROM pawl.jobs j WHERE j.lane = ANY($1) AND j.tenant_id > $2 AND j.due_at <= $3
-             AND (j.deadline_at IS NULL OR j.deadline_at > $3)), 1
-           UNION ALL
-           SELECT (SELECT min(j.tenant_id) FROM pawl.jobs j WHERE j.lane = ANY($1) AND j.tenant_id > turn.tenant_id AND j.due_at <= $3
-             AND (j.deadline_at IS NULL OR j.deadline_at > $3)), n + 1
-           FROM turn WHERE turn.tenant_id IS NOT NULL AND n < $4)
-         SELECT tenant_id FROM turn WHERE tenant_id IS NOT NULL`,
-        [lanes, after, now, limit],
-      )
-    ).map(({ tenant_id }) => tenant_id);
-
-  const behind = await tenantsAfter(afterTenant);
-  const fromStart = afterTenant === '' || behind.length >= limit ? [] : await tenantsAfter('');
-  const tenants = [...new Set([...behind, ...fromStart])];
-  const share = Math.max(1, Math.ceil(limit / Math.max(1, tenants.length)));
-  const candidates = await lockDue(db, { lanes, now, tenants, most: share, except: [] });
-  if (candidates.length < limit) {
-    const had = (tenant: string) => candidates.filter(({ tenant_id }) => tenant_id === tenant).length;
-    const except = candidates.map(({ job_id }) => job_id);
-    const hungry = tenants.filter((tenant) => had(tenant) === share);
-    candidates.push(
-      ...(await lockDue(db, { lanes, now, tenants: hungry, most: limit - candidates.length, except })),
-    );
+async function pick(db: Queries, search: Search, afterTenant: string): Promise<Picked> {
+  let after = afterTenant;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const behind = await tenantsAfter(db, search, after);
+    const fromStart = after === '' || behind.length >= search.limit ? [] : await tenantsAfter(db, search, '');
+    const tenants = [...new Set([...behind, ...fromStart])].slice(0, search.limit);
+    if (tenants.length === 0) break;
+    const candidates = await candidatesOf(db, search, tenants);
+    if (candidates.length > 0 || tenants.length < search.limit) {
+      const byTenant = new Map<string, Candidate[]>(tenants.map((tenant) => [tenant, []]));
+      for (const candidate of candidates) byTenant.get(candidate.tenant_id)?.push(candidate);
+      const turns = {
+        tenantsAfter: (from: string, most: number) =>
+          (from === '' && after !== '' ? fromStart : behind).slice(0, most),
+        of: (tenant: string, most: number) => byTenant.get(tenant)?.slice(0, most) ?? [],
+      };
+      return takeTurns(turns, { afterTenant: after, limit: search.limit });
+    }
+    after = tenants.at(-1) ?? after;
   }
-  return takeTurns(
-    {
-      tenantsAfter: (after, most) => (after === '' && afterTenant !== '' ? fromStart : behind).slice(0, most),
-      of: (tenant, most) => candidates.filter(({ tenant_id }) => tenant_id === tenant).slice(0, most),
-    },
-    { afterTenant, limit },
+  return { picked: [], lastTenant: after };
+}
+
+async function tenantsAfter(db: Queries, { lanes, limit }: Search, after: string): Promise<string[]> {
+  const rows = await db.rows<{ tenant_id: string }>(
+    `WITH RECURSIVE turn (lane, tenant_id, n) AS (
+       SELECT l.lane, (SELECT j.tenant_id FROM pawl.jobs j WHERE j.ready AND j.lane = l.lane AND j.tenant_id > $2
+         ORDER BY j.tenant_id LIMIT 1), 1 FROM unnest($1::text[]) AS l (lane)
+       UNION ALL
+       SELECT t.lane, (SELECT j.tenant_id FROM pawl.jobs j WHERE j.ready AND j.lane = t.lane AND j.tenant_id > t.tenant_id
+         ORDER BY j.tenant_id LIMIT 1), n + 1 FROM turn t WHERE t.tenant_id IS NOT NULL AND n < $3)
+     SELECT DISTINCT tenant_id FROM turn WHERE tenant_id IS NOT NULL ORDER BY tenant_id LIMIT $3`,
+    [lanes.map(({ lane }) => lane), after, limit],
+  );
+  return rows.map(({ tenant_id }) => tenant_id);
+}
+
+/** Each tenant's fair share, then what others left to those who have more. In turn within each tenant. */
+async function candidatesOf(db: Queries, search: Search, tenants: readonly string[]): Promise<Candidate[]> {
+  const { lanes, limit, now } = search;
+  const gated = await roomIn(db, { lanes, tenants, limit });
+  const share = Math.max(1, Math.ceil(limit / tenants.length));
+  const stretches = [
+    ...lanes.flatMap(({ lane }) => tenants.map((tenant) => ({ lane, tenant, gate: '', room: limit }))),
+    ...gated,
+  ];
+  const first = await lockDue(db, stretches, { most: share, now, except: [] });
+  const counts = new Map<string, number>();
+  for (const { tenant_id } of first) counts.set(tenant_id, (counts.get(tenant_id) ?? 0) + 1);
+  const had = (tenant: string) => counts.get(tenant) ?? 0;
+  const fair = tenants.reduce((sum, tenant) => sum + Math.min(share, had(tenant)), 0);
+  const hungry = fair < limit ? stretches.filter(({ tenant }) => had(tenant) >= share) : [];
+  if (hungry.length === 0) return withinRoom(first, stretches);
+  const except = first.map(({ job_id }) => job_id);
+  const more = await lockDue(db, hungry, { most: limit, now, except });
+  return withinRoom([...first, ...more], stretches);
+}
+
+export type Stretch = {
+  readonly lane: string;
+  readonly tenant: string;
+  readonly gate: string;
+  readonly room: number;
+};
+
+/** The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends. */
+async function lockDue(
+  db: Queries,
+  stretches: readonly Stretch[],
+  { most, now, except }: { most: number; now: number; except: readonly string[] },
+): Promise<Candidate[]> {
+  return db.rows<Candidate>(
+    `SELECT c.job_id, s.tenant_id, s.gate, c.priority, c.due_at
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) AS s (lane, tenant_id, gate, most), LATERAL (
+       SELECT j.job_id, j.priority, j.due_at FROM pawl.jobs j
+       WHERE j.ready AND j.lane = s.lane AND j.tenant_id = s.tenant_id AND j.gate = s.gate
+       AND (j.deadline_at IS NULL OR j.deadline_at > $5) AND j.job_id <> ALL($6)
+       ORDER BY j.priority DESC, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) c`,
+    [
+      stretches.map(({ lane }) => lane),
+      stretches.map(({ tenant }) => tenant),
+      stretches.map(({ gate }) => gate),
+      stretches.map(({ room }) => Math.min(room, most)),
+      now,
+      except,
+    ],
   );
 }
 
-type Stretch = {
-  readonly lanes: readonly string[];
-  readonly now: number;
-  readonly tenants: readonly string[];
-  readonly most: number;
-  readonly except: readonly string[];
-};
+/** In turn, and no more of a gate than it has room for, even if several lanes lead to it. */
+function withinRoom(candidates: readonly Candidate[], stretches: readonly Stretch[]): Candidate[] {
+  const keyOf = (tenant: string, gate: string) => `${tenant}\u0000${gate}`;
+  const room = new Map(stretches.map(({ tenant, gate, room: left }) => [keyOf(tenant, gate), left]));
+  return candidates.toSorted(inTurn).filter(({ tenant_id, gate }) => {
+    if (gate === '') return true;
+    const key = keyOf(tenant_id, gate);
+    const left = room.get(key) ?? 0;
+    room.set(key, left - 1);
+    return left > 0;
+  });
+}
 
-/** The first due jobs of each tenant that no other claim is at. Locked here, they are ours until the transaction ends. */
-async function lockDue(db: Queries, { lanes, now, tenants, most, except }: Stretch): Promise<Candidate[]> {
-  if (tenants.length === 0) return [];
-  return db.rows<Candidate>(
-    `SELECT c.job_id, t.tenant_id FROM unnest($2::text[]) AS t (tenant_id), LATERAL (
-       SELECT j.job_id, j.priority, j.due_at FROM pawl.jobs j WHERE j.lane = ANY($1) AND j.tenant_id = t.tenant_id AND j.due_at <= $3
-       AND (j.deadline_at IS NULL OR j.deadline_at > $3) AND j.job_id <> ALL($5)
-       ORDER BY j.priority DESC, j.due_at, j.job_id LIMIT $4 FOR UPDATE SKIP LOCKED) c
-     ORDER BY t.tenant_id, c.priority DESC, c.due_at, c.job_id`,
-    [lanes, tenants, now, most, except],
-  );
+function inTurn(a: Candidate, b: Candidate): number {
+  return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
 }

@@ -1,156 +1,158 @@
-import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
-import type { Queries, Session } from './session.js';
-import { appendLog, insertJobs, updateJobs } from './write-rows.js';
+import type { CommitItem, CommitReply } from '../../ports/store.js';
+import { saveCarefully } from './commit-carefully.js';
+import { NOW, type Queries, type Session } from './session.js';
+import { changedJobs, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
 
 const SAVED: CommitReply = { ok: true, repeated: false };
 
-/** Part of a batch cannot be saved as it is: the batch is rolled back and its items are sent one by one. */
-class Conflict extends Error {}
+export type Saved = { readonly reply: CommitReply; readonly now: number };
 
-/** Saves a group of commits in one transaction, or singly where one of them stands in the way of the rest. */
-export async function saveGroup(session: Session, items: readonly CommitItem[]): Promise<CommitReply[]> {
-  const jobs = new Set(items.map(({ jobId }) => jobId));
-  if (jobs.size === items.length) {
-    try {
-      return await session.transaction((db) => save(db, items));
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-    }
+/**
+ * Saves a group of commits: those of one kind together, in one statement that is its own transaction. Whatever does not
+ * go through as hoped has written nothing and is sent again singly, with all that it takes to say why. That happens in
+ * a lane of its own: a start that waits for someone else's key holds nobody up.
+ */
+export async function saveGroup(session: Session, items: readonly CommitItem[]): Promise<Promise<Saved>[]> {
+  const seen = new Set<string>();
+  const kinds = { creates: [] as CommitItem[], changes: [] as CommitItem[], records: [] as CommitItem[] };
+  for (const item of items) {
+    if (seen.has(item.jobId) || hasSideRows(item)) continue;
+    seen.add(item.jobId);
+    kinds[item.rev === 1 ? 'creates' : item.job === null ? 'records' : 'changes'].push(item);
   }
-  const replies: CommitReply[] = [];
-  for (const item of items) replies.push(await saveSingly(session, item));
-  return replies;
-}
-
-async function saveSingly(session: Session, item: CommitItem): Promise<CommitReply> {
-  try {
-    const [reply = SAVED] = await session.transaction((db) => save(db, [item]));
-    return reply;
-  } catch (error) {
-    if (!(error instanceof Conflict)) throw error;
-    const owners = await ownersOf(session.single, item.identities);
-    return { ok: false, code: 'IDENTITY_TAKEN', owners };
-  }
-}
-
-/** Within a transaction. Items are of different jobs; rows are locked in the order of their ids. */
-async function save(db: Queries, items: readonly CommitItem[]): Promise<CommitReply[]> {
-  const refused = new Map<string, CommitReply>();
-  const existing = items.filter(({ rev, job }) => rev > 1 && job !== null);
-  const guards = existing.length > 0 ? await lock(db, existing) : new Map<string, Guard>();
-  for (const item of existing) {
-    const reply = judge(item, guards.get(item.jobId));
-    if (reply) refused.set(item.jobId, reply);
-  }
-  const open = items.filter(({ jobId }) => !refused.has(jobId));
-  const appended = open.length > 0 ? await appendLog(db, open) : new Set<string>();
-  const saved = open.filter(({ jobId }) => appended.has(jobId));
-  await writeJobs(db, saved);
-
-  const writers = await writersOf(
-    db,
-    items.filter(({ jobId }) => !appended.has(jobId)),
-  );
-  return items.map(({ jobId, commandId }) => {
-    if (appended.has(jobId)) return SAVED;
-    const writer = writers.get(jobId);
-    if (writer === commandId) return { ok: true, repeated: true };
-    return (writer === undefined && refused.get(jobId)) || { ok: false, code: 'REV_TAKEN' };
+  const groups = await Promise.all([
+    together(session, kinds.creates, saveCreates),
+    together(session, kinds.changes, saveChanges),
+    together(session, kinds.records, saveRecords),
+  ]);
+  const saved = new Map(groups.flatMap((group) => [...group]));
+  const last = new Map<string, Promise<unknown>>();
+  return items.map((item) => {
+    const now = saved.get(item);
+    if (now !== undefined) return Promise.resolve({ reply: SAVED, now });
+    // In order within a job: a commit is never sent before the one that it follows.
+    const turn = (last.get(item.jobId) ?? Promise.resolve()).then(() => saveCarefully(session, item));
+    last.set(
+      item.jobId,
+      turn.catch(() => undefined),
+    );
+    return turn;
   });
 }
 
-async function writeJobs(db: Queries, saved: readonly CommitItem[]): Promise<void> {
-  const created = saved.filter(({ rev }) => rev === 1).flatMap(({ job }) => job ?? []);
-  if (created.length > 0) {
-    const inserted = await insertJobs(db, created);
-    if (inserted.size < created.length) throw new Conflict('a job exists without its log');
-  }
-  await updateJobs(
-    db,
-    saved.filter(({ rev }) => rev > 1).flatMap(({ job }) => job ?? []),
-  );
-  await own(db, saved);
-  for (const { jobId, consumed } of saved.filter((item) => item.consumed.length > 0)) {
-    await db.rows('UPDATE pawl.inbox SET consumed = true WHERE job_id = $1 AND key = ANY($2)', [
-      jobId,
-      consumed,
-    ]);
-  }
-  for (const item of saved.flatMap(({ dlqItem }) => dlqItem ?? [])) {
-    await db.rows(
-      'INSERT INTO pawl.dlq_items (dlq_id, job_id, tenant_id, status, created_at, item) VALUES ($1, $2, $3, $4, $5, $6)',
-      [item.dlqId, item.jobId, item.tenantId, item.status, item.createdAt, JSON.stringify(item)],
-    );
-  }
+/** Rare, and written one by one. */
+function hasSideRows({ consumed, outbox, dlqItem }: CommitItem): boolean {
+  return consumed.length > 0 || outbox.length > 0 || dlqItem !== null;
 }
 
-type Guard = {
-  readonly attempt_id: string | null;
-  readonly incarnation: string | null;
-  readonly inbox_rev: number;
-};
+/** The ids of jobs whose commit went through, with spaces between, and the time. */
+type Outcome = { readonly saved: string | null; readonly now: number };
+type Save = (db: Queries, items: readonly CommitItem[]) => Promise<Outcome[]>;
 
-async function lock(db: Queries, items: readonly CommitItem[]): Promise<Map<string, Guard>> {
-  const rows = await db.rows<Guard & { job_id: string }>(
-    'SELECT job_id, attempt_id, incarnation, inbox_rev FROM pawl.jobs WHERE job_id = ANY($1) ORDER BY job_id FOR UPDATE',
-    [items.map(({ jobId }) => jobId)],
-  );
-  return new Map(rows.map((row) => [row.job_id, row]));
-}
-
-function judge({ attemptId, inboxRev }: CommitItem, guard: Guard | undefined): CommitReply | null {
-  if (!guard) return { ok: false, code: 'REV_TAKEN' };
-  if (attemptId !== null && (guard.attempt_id !== attemptId || guard.incarnation === null)) {
-    return { ok: false, code: 'ATTEMPT_GONE' };
-  }
-  return inboxRev !== null && guard.inbox_rev !== inboxRev ? { ok: false, code: 'INBOX_MOVED' } : null;
-}
-
-/** Which command wrote the revision that each of these commits wanted, where there is one. */
-async function writersOf(db: Queries, items: readonly CommitItem[]): Promise<Map<string, string>> {
+/** Which of these commits went through, and when. */
+async function together(
+  session: Session,
+  items: readonly CommitItem[],
+  save: Save,
+): Promise<Map<CommitItem, number>> {
   if (items.length === 0) return new Map();
-  const rows = await db.rows<{ job_id: string; command_id: string }>(
-    `SELECT l.job_id, l.command_id FROM pawl.log l JOIN unnest($1::text[], $2::int[]) AS i (job_id, rev)
-     ON l.job_id = i.job_id AND l.rev = i.rev`,
-    [items.map(({ jobId }) => jobId), items.map(({ rev }) => rev)],
-  );
-  return new Map(rows.map(({ job_id, command_id }) => [job_id, command_id]));
+  try {
+    const [outcome] = await save(session.single, items);
+    const saved = new Set(outcome?.saved?.split(' '));
+    return new Map(
+      items.filter(({ jobId }) => saved.has(jobId)).map((item) => [item, outcome?.now ?? 0] as const),
+    );
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+    return new Map();
+  }
 }
 
-/** Takes identities, in sorted order so that two starts cannot wait for each other. */
-async function own(db: Queries, saved: readonly CommitItem[]): Promise<void> {
-  const wanted = saved
+const UNIQUE_VIOLATION = '23505';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Someone else's row stands in the way of one of them, or will once its transaction ends. */
+function isConflict(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : '';
+  return code === UNIQUE_VIOLATION || code === LOCK_NOT_AVAILABLE;
+}
+
+/** How long a group waits for a row that someone else has locked, before its items go singly. */
+const PATIENCE = `patience AS MATERIALIZED (SELECT set_config('lock_timeout', '200ms', true))`;
+const SAVED_IDS = `SELECT string_agg(job_id, ' ') AS saved, ${NOW} AS now`;
+
+function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
+  const jobs = newJobs(items, { alias: 'n', first: 2 });
+  const log = logBatch(items, { alias: 'l', first: 2 + jobs.values.length });
+  const wanted = items
     .flatMap(({ jobId, identities }) => identities.map((identity) => ({ jobId, ...identity })))
-    .toSorted((a, b) =>
-      JSON.stringify([a.tenantId, a.kind, a.value]) < JSON.stringify([b.tenantId, b.kind, b.value]) ? -1 : 1,
-    );
-  if (wanted.length === 0) return;
-  const taken = await db.rows(
-    `INSERT INTO pawl.identities (tenant_id, kind, value, job_id)
-     SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) ON CONFLICT DO NOTHING RETURNING 1`,
+    .toSorted(inOrder);
+  const first = 2 + jobs.values.length + log.values.length;
+  const owned = `INSERT INTO pawl.identities (tenant_id, kind, value, job_id) SELECT w.* FROM patience,
+     unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[], $${first + 3}::text[]) AS w`;
+  return db.rows(
+    `WITH ${PATIENCE},
+     created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
+       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from}),
+     owned AS (${owned}),
+     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from} RETURNING job_id)
+     ${SAVED_IDS} FROM logged`,
     [
+      db.fixedNow(),
+      ...jobs.values,
+      ...log.values,
       wanted.map(({ tenantId }) => tenantId),
       wanted.map(({ kind }) => kind),
       wanted.map(({ value }) => value),
       wanted.map(({ jobId }) => jobId),
     ],
   );
-  if (taken.length < wanted.length) throw new Conflict('an identity is taken');
 }
 
-export async function ownersOf(db: Queries, identities: readonly Identity[]): Promise<(string | null)[]> {
-  const rows = await db.rows<Identity & { tenant_id: string; job_id: string }>(
-    `SELECT tenant_id, kind, value, job_id FROM pawl.identities
-     WHERE (tenant_id, kind, value) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
+type Ordered = { readonly tenantId: string; readonly kind: string; readonly value: string };
+
+/** Identities are taken in one order, so that two starts cannot wait for each other. */
+export function inOrder(a: Ordered, b: Ordered): number {
+  return byText(a.tenantId, b.tenantId) || byText(a.kind, b.kind) || byText(a.value, b.value);
+}
+
+const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** Rows are locked in the order of their ids; a row that has gone on meanwhile is looked at again as it is then. */
+function saveChanges(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
+  const jobs = changedJobs(items, { alias: 'c', first: 4 });
+  const log = logBatch(items, { alias: 'l', first: 4 + jobs.values.length });
+  return db.rows(
+    `WITH ${PATIENCE},
+     ours AS MATERIALIZED (SELECT j.job_id FROM patience, pawl.jobs j
+       JOIN unnest($4::text[], $2::text[], $3::int[]) AS g (job_id, attempt_id, inbox_rev) ON g.job_id = j.job_id
+       WHERE (g.attempt_id IS NULL OR (j.attempt_id = g.attempt_id AND j.incarnation IS NOT NULL))
+       AND (g.inbox_rev IS NULL OR j.inbox_rev = g.inbox_rev) ORDER BY j.job_id FOR UPDATE OF j),
+     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from} JOIN ours ON ours.job_id = l.job_id
+       WHERE EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = l.job_id AND p.rev = l.rev - 1)
+       ON CONFLICT DO NOTHING RETURNING job_id),
+     changed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${jobs.from} JOIN logged ON logged.job_id = c.job_id
+       WHERE j.job_id = c.job_id RETURNING j.job_id)
+     ${SAVED_IDS} FROM changed`,
     [
-      identities.map(({ tenantId }) => tenantId),
-      identities.map(({ kind }) => kind),
-      identities.map(({ value }) => value),
+      db.fixedNow(),
+      items.map(({ attemptId }) => attemptId),
+      items.map(({ inboxRev }) => inboxRev),
+      ...jobs.values,
+      ...log.values,
     ],
   );
-  return identities.map(
-    ({ tenantId, kind, value }) =>
-      rows.find((row) => row.tenant_id === tenantId && row.kind === kind && row.value === value)?.job_id ??
-      null,
+}
+
+/** Step records never touch the job's row: the log's key is their fence. */
+function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
+  const log = logBatch(items, { alias: 'l', first: 2 });
+  return db.rows(
+    `WITH logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from}
+       WHERE EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = l.job_id AND p.rev = l.rev - 1)
+       ORDER BY l.job_id ON CONFLICT DO NOTHING RETURNING job_id)
+     ${SAVED_IDS} FROM logged`,
+    [db.fixedNow(), ...log.values],
   );
 }

@@ -1,21 +1,21 @@
 import type { Loaded, LogRow } from '../../ports/store.js';
-import { assemble } from '../job-state.js';
+import { assemble, STORED_COLUMNS, type StoredRow } from '../job-state.js';
 import type { Queries } from './session.js';
 
-type Stored = {
-  readonly job_id: string;
-  readonly state: string;
-  readonly inbox_rev: number;
+type Stored = StoredRow & {
   readonly log_rev: number;
   readonly command_id: string;
   readonly body: string;
   readonly link: string;
 };
 
+const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
+
 /** Jobs with the log rows that it takes to put them together, read in one snapshot. Unknown ids are left out. */
 export async function loadAll(db: Queries, jobIds: readonly string[]): Promise<Loaded[]> {
+  if (jobIds.length === 0) return [];
   const rows = await db.rows<Stored>(
-    `SELECT j.job_id, j.state, j.inbox_rev, l.rev AS log_rev, l.command_id, l.body, l.link
+    `SELECT ${COLUMNS}, l.rev AS log_rev, l.command_id, l.body, l.link
      FROM pawl.jobs j JOIN pawl.log l ON l.job_id = j.job_id AND (l.rev = 1 OR l.rev >= j.rev)
      WHERE j.job_id = ANY($1) ORDER BY j.job_id, l.rev`,
     [jobIds],
@@ -34,8 +34,6 @@ export async function loadAll(db: Queries, jobIds: readonly string[]): Promise<L
   }
   return jobIds.flatMap((jobId) => {
     const found = byJob.get(jobId);
-    return found
-      ? [assemble({ state: found.stored.state, inboxRev: found.stored.inbox_rev, rows: found.log })]
-      : [];
+    return found ? [assemble(found.stored, found.log)] : [];
   });
 }

@@ -1,36 +1,53 @@
-import type { CommitItem, CommitReply, Store } from '../../ports/store.js';
+import type { Clock } from '../../ports/clock.js';
+import type { CommitItem, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
+import type { MigrationMode } from '../migration.js';
 import { claim } from './claim.js';
-import { ownersOf, saveGroup } from './commit.js';
+import { ownersOf } from './commit-carefully.js';
+import { saveGroup, type Saved } from './commit.js';
+import { commitWithin } from './commit-within.js';
+import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { beat, orphans } from './leases.js';
 import { loadAll } from './load.js';
 import { effects, inbox, putEffect, putMessage } from './mailbox.js';
 import { migrate } from './migrate.js';
+import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
+import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
-import { Session } from './session.js';
+import { deleteSchedule, dueSchedules, putSchedule, schedules } from './schedules.js';
+import { Session, type SessionOptions } from './session.js';
+import { notifiedWakeUps } from './wake-ups.js';
 
 /** Commits in one transaction. More make single ones wait longer, fewer send more statements. */
 const MOST_IN_GROUP = 1_000;
 
+export type PostgresOptions = SessionOptions & {
+  readonly clock: Pick<Clock, 'after'>;
+  readonly migrations?: MigrationMode;
+};
+
 /** A Postgres database, shared by any number of processes and machines. Its clock is the one that counts. */
-export async function postgresStore({ url, now }: { url: string; now?: () => number }): Promise<Store> {
-  const session = new Session({ url, now });
+export async function postgresStore(options: PostgresOptions): Promise<Store> {
+  const session = new Session(options);
   try {
-    await migrate(session);
+    await migrate(session, options.migrations ?? 'migrate');
   } catch (error) {
     await session.close();
     throw error;
   }
   const { single } = session;
-  const commitOne = groupCommit<CommitItem, CommitReply>((items) => saveGroup(session, items), {
+  const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items), {
     most: MOST_IN_GROUP,
   });
+  const wakeUps = notifiedWakeUps(session, options.clock);
 
   return {
     async commit(items) {
-      const replies = await Promise.all(items.map(commitOne));
-      return { now: await single.now(), replies };
+      const saved = await commit(items);
+      const now = Math.max(0, ...saved.map((one) => one.now)) || (await single.now());
+      return { now, replies: saved.map(({ reply }) => reply) };
     },
+    commitWithin: (tx, items) => commitWithin(session, tx, items),
     claim: (request) => session.transaction((db) => claim(db, request)),
     beat: (beating) => session.transaction((db) => beat(db, beating)),
     orphans: (page) => session.transaction((db) => orphans(db, page)),
@@ -49,6 +66,25 @@ export async function postgresStore({ url, now }: { url: string; now?: () => num
     counts: (filter) => counts(single, filter),
     feed: (page) => feed(single, page),
     dlq: (filter) => dlq(single, filter),
-    close: () => session.close(),
+
+    hold: (held) => hold(single, held),
+    release: (jobIds) => release(single, jobIds),
+    heldFor: (jobId) => heldFor(single, jobId),
+    pauseQueue: (pause) => pauseQueue(single, pause),
+    pausedQueues: () => pausedQueues(single),
+    putSchedule: (schedule, expected) => putSchedule(single, schedule, expected),
+    deleteSchedule: (ref) => deleteSchedule(single, ref),
+    schedules: (filter) => schedules(single, filter),
+    dueSchedules: (page) => dueSchedules(single, page),
+    takeOutbox: (page) => takeOutbox(single, page),
+    settleOutbox: (outcomes) => session.transaction((db) => settleOutbox(db, outcomes)),
+    deadOutbox: (page) => deadOutbox(single, page),
+    purge: (page) => session.transaction((db) => purge(db, page)),
+    wake: wakeUps.wake,
+    listen: wakeUps.listen,
+    async close() {
+      await wakeUps.stop();
+      await session.close();
+    },
   };
 }

@@ -50,7 +50,7 @@ export async function list(
   { tenantId, status, task, limit, cursor }: ListFilter,
 ): Promise<Reply<{ rows: JobRow[]; next: string | null }>> {
   const rows = await db.rows<JobRow>(
-    `SELECT job_id AS "jobId", tenant_id AS "tenantId", task, queue, lane, priority, status, rev, attempt_id AS "attemptId", incarnation,
+    `SELECT job_id AS "jobId", tenant_id AS "tenantId", task, queue, lane, gate, priority, status, rev, attempt_id AS "attemptId", incarnation,
      due_at AS "dueAt", wake_at AS "wakeAt", deadline_at AS "deadlineAt", created_at AS "createdAt", updated_at AS "updatedAt",
      finished_at AS "finishedAt" FROM pawl.jobs
      WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR task = $3)

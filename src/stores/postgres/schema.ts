@@ -1,4 +1,5 @@
 import { STATUSES } from '../../kernel/index.js';
+import type { Migration } from '../migration.js';
 
 /** The states of the first release. A later one adds its own by a step of its own. */
 const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
@@ -7,8 +8,10 @@ const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
  * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
  * release before run on it too. Keys are time-ordered ids; there is no sequence, so nothing is shared between writers.
  */
-export const MIGRATIONS: readonly string[] = [
-  `
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    oldest: 1,
+    sql: `
   CREATE TABLE pawl.jobs (
     job_id text COLLATE "C" PRIMARY KEY,
     bucket int NOT NULL,
@@ -16,12 +19,15 @@ export const MIGRATIONS: readonly string[] = [
     task text NOT NULL,
     queue text NOT NULL,
     lane text COLLATE "C" NOT NULL,
+    gate text COLLATE "C" NOT NULL,
     priority int NOT NULL,
     status text NOT NULL CHECK (status IN (${STATUS_LIST})),
     rev int NOT NULL,
     attempt_id text,
     incarnation text,
     due_at bigint,
+    ready boolean NOT NULL,
+    held boolean NOT NULL DEFAULT false,
     wake_at bigint,
     deadline_at bigint,
     inbox_rev int NOT NULL DEFAULT 0,
@@ -31,7 +37,9 @@ export const MIGRATIONS: readonly string[] = [
     created_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     state text NOT NULL
   ) WITH (fillfactor = 80);
-  CREATE INDEX jobs_claim ON pawl.jobs (lane, tenant_id, priority DESC, due_at, job_id) WHERE due_at IS NOT NULL;
+  CREATE INDEX jobs_claim ON pawl.jobs (lane, tenant_id, gate, priority DESC, due_at, job_id) WHERE ready;
+  CREATE INDEX jobs_timer ON pawl.jobs (due_at) WHERE NOT ready AND NOT held AND due_at IS NOT NULL;
+  CREATE INDEX jobs_gate ON pawl.jobs (tenant_id, gate) WHERE incarnation IS NOT NULL AND gate <> '';
   CREATE INDEX jobs_wake ON pawl.jobs (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX jobs_deadline ON pawl.jobs (deadline_at) WHERE deadline_at IS NOT NULL;
   CREATE INDEX jobs_held ON pawl.jobs (incarnation) WHERE incarnation IS NOT NULL;
@@ -41,6 +49,7 @@ export const MIGRATIONS: readonly string[] = [
     command_id text NOT NULL,
     body text NOT NULL,
     link text NOT NULL,
+    owns text,
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     PRIMARY KEY (job_id, rev)
   );
@@ -50,8 +59,10 @@ export const MIGRATIONS: readonly string[] = [
     kind text NOT NULL,
     value text NOT NULL,
     job_id text NOT NULL,
+    expires_at bigint,
     PRIMARY KEY (tenant_id, kind, value)
   );
+  CREATE INDEX identities_expiry ON pawl.identities (expires_at) WHERE expires_at IS NOT NULL;
   CREATE TABLE pawl.effects (
     job_id text NOT NULL,
     step text COLLATE "C" NOT NULL,
@@ -82,5 +93,41 @@ export const MIGRATIONS: readonly string[] = [
     created_at bigint NOT NULL,
     item text NOT NULL
   );
+  CREATE INDEX dlq_items_open ON pawl.dlq_items (job_id) WHERE status = 'open';
+  CREATE TABLE pawl.gates (
+    tenant_id text COLLATE "C" NOT NULL,
+    gate text COLLATE "C" NOT NULL,
+    PRIMARY KEY (tenant_id, gate)
+  );
+  CREATE TABLE pawl.holds (
+    job_id text PRIMARY KEY,
+    reason text NOT NULL,
+    held_by text NOT NULL,
+    since bigint NOT NULL
+  );
+  CREATE TABLE pawl.paused_queues (
+    queue text COLLATE "C" PRIMARY KEY,
+    paused_by text NOT NULL,
+    since bigint NOT NULL
+  );
+  CREATE TABLE pawl.schedules (
+    tenant_id text COLLATE "C" NOT NULL,
+    schedule_id text COLLATE "C" NOT NULL,
+    version int NOT NULL,
+    next_fire_at bigint,
+    body text NOT NULL,
+    PRIMARY KEY (tenant_id, schedule_id)
+  );
+  CREATE INDEX schedules_due ON pawl.schedules (next_fire_at) WHERE next_fire_at IS NOT NULL;
+  CREATE TABLE pawl.outbox (
+    entry_id text COLLATE "C" PRIMARY KEY,
+    job_id text NOT NULL,
+    kind text NOT NULL,
+    due_at bigint,
+    tries int NOT NULL DEFAULT 0,
+    body text NOT NULL
+  );
+  CREATE INDEX outbox_due ON pawl.outbox (due_at) WHERE due_at IS NOT NULL;
   `,
+  },
 ];

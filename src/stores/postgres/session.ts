@@ -1,12 +1,17 @@
 import pg from 'pg';
-import { PawlError } from '../../errors.js';
+import { PawlError, type ErrorCode } from '../../errors.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
   /** The store's time, as a reply carries it. */
   now(): Promise<number>;
+  /** The time that a test has set; null: the server's clock counts. Statements take it as their first value. */
+  fixedNow(): number | null;
   rows<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
+
+/** The store's time within a statement whose first value is `fixedNow()`. */
+export const NOW = 'coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)';
 
 /** How often a transaction is tried that the server gave up, or whose outcome is unknown. */
 const TRIES = 5;
@@ -21,17 +26,39 @@ const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** A pool of connections. `now` replaces the server's clock, for tests that move time themselves. */
+export type SessionOptions = {
+  readonly url: string;
+  /** Replaces the server's clock, for tests that move time themselves. */
+  readonly now?: (() => number) | undefined;
+};
+
+/** Connections that most work shares, and those for what may have to wait for someone else's transaction. */
+const MOST_CONNECTIONS = 4;
+const MOST_CAREFUL = 4;
+
+/**
+ * Connections to one database. `?prepare=false` in the address is for poolers that do not know prepared statements:
+ * none are used then, and no connection is kept for listening.
+ */
 export class Session {
   readonly #pool: pg.Pool;
+  readonly #carefulPool: pg.Pool;
   readonly #clock: (() => number) | undefined;
+  readonly #prepares: boolean;
+  readonly url: string;
 
-  constructor({ url, now }: { url: string; now?: (() => number) | undefined }) {
-    this.#pool = new pg.Pool({ connectionString: url, max: 4, types });
-    // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
-    this.#pool.on('error', () => undefined);
-    this.#pool.on('connect', (client) => client.on('error', () => undefined));
+  constructor({ url, now }: SessionOptions) {
+    const address = new URL(url);
+    this.#prepares = address.searchParams.get('prepare') !== 'false';
+    address.searchParams.delete('prepare');
+    this.url = address.toString();
+    this.#pool = poolOf(this.url, MOST_CONNECTIONS);
+    this.#carefulPool = poolOf(this.url, MOST_CAREFUL);
     this.#clock = now;
+  }
+
+  get listens(): boolean {
+    return this.#prepares;
   }
 
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
@@ -45,15 +72,32 @@ export class Session {
    * commits are recognised by their command, so a COMMIT that had succeeded unseen is not made twice.
    */
   transaction<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return persist(() => this.#attempt(work));
+    return persist(() => this.#attempt(this.#pool, work));
+  }
+
+  /** A transaction that may wait long for someone else's. It takes no connection away from the others. */
+  careful<T>(work: (db: Queries) => Promise<T>): Promise<T> {
+    return persist(() => this.#attempt(this.#carefulPool, work));
+  }
+
+  /** Statements on a connection that the application owns, within its transaction. */
+  within(client: pg.ClientBase): Queries {
+    const queries = this.#queries(client);
+    return this.#timed(async (sql, values) => {
+      try {
+        return await queries.rows(sql, values);
+      } catch (error) {
+        throw storeError(error);
+      }
+    });
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    await Promise.all([this.#pool.end(), this.#carefulPool.end()]);
   }
 
-  async #attempt<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+  async #attempt<T>(pool: pg.Pool, work: (db: Queries) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
@@ -71,24 +115,32 @@ export class Session {
     }
   }
 
-  #queries(client: pg.Pool | pg.PoolClient): Queries {
-    return this.#timed(
-      async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
-        (await client.query({ name: nameOf(sql), text: sql, values: [...values] })).rows as Row[],
-    );
+  #queries(client: pg.Pool | pg.ClientBase): Queries {
+    return this.#timed(async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
+      const query = { text: sql, values: [...values], types };
+      const named = this.#prepares ? { ...query, name: nameOf(sql) } : query;
+      return (await client.query(named)).rows as Row[];
+    });
   }
 
   #timed(rows: Queries['rows']): Queries {
-    const clock = this.#clock;
+    const fixedNow = (): number | null => this.#clock?.() ?? null;
     const now = async (): Promise<number> => {
-      if (clock) return clock();
-      const [row] = await rows<{ now: number }>(
-        'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now',
-      );
+      const fixed = fixedNow();
+      if (fixed !== null) return fixed;
+      const [row] = await rows<{ now: number }>(`SELECT ${NOW} AS now`, [null]);
       return row?.now ?? 0;
     };
-    return { rows, now };
+    return { rows, now, fixedNow };
   }
+}
+
+function poolOf(url: string, max: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max, application_name: 'pawl' });
+  // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  return pool;
 }
 
 async function persist<T>(attempt: () => Promise<T>): Promise<T> {
@@ -96,7 +148,7 @@ async function persist<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt();
     } catch (error) {
-      if (!mayTryAgain(error) || tries === TRIES) throw unavailable(error);
+      if (!mayTryAgain(error) || tries === TRIES) throw storeError(error);
     }
   }
 }
@@ -113,7 +165,7 @@ function nameOf(sql: string): string {
   return name;
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
@@ -132,11 +184,20 @@ function mayTryAgain(error: unknown): boolean {
   return GIVEN_UP.has(codeOf(error)) || isConnectionFailure(error);
 }
 
-function unavailable(error: unknown): unknown {
+const CODES: readonly (readonly [sqlState: RegExp, code: ErrorCode])[] = [
+  [/^28/, 'STORE_ACCESS_DENIED'],
+  [/^42501$/, 'STORE_ACCESS_DENIED'],
+  [/^53100$/, 'STORE_FULL'],
+  [/^25006$/, 'STORE_READ_ONLY'],
+];
+
+/** Errors of the server become ours; what our own code threw stays what it is. */
+function storeError(error: unknown): unknown {
   const fromServer = error instanceof pg.DatabaseError || isConnectionFailure(error);
   if (!fromServer || !(error instanceof Error)) return error;
-  return new PawlError('STORE_UNAVAILABLE', {
-    detail: `Postgres: ${error.message || codeOf(error)}`,
-    cause: error,
-  });
+  const [, code] = CODES.find(([sqlState]) => sqlState.test(codeOf(error))) ?? [
+    '',
+    'STORE_UNAVAILABLE' as const,
+  ];
+  return new PawlError(code, { detail: `Postgres: ${error.message || codeOf(error)}`, cause: error });
 }

@@ -1,19 +1,16 @@
-import type { Job } from '../../kernel/index.js';
-import type { Claimed, ClaimRequest, Loaded } from '../../ports/store.js';
+import { queueOf, type Job } from '../../kernel/index.js';
+import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { takeTurns, type DueJobs } from '../fair-turns.js';
-import { assembleIdle } from '../job-state.js';
+import { assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
 import { saveClaim } from './commit.js';
 import type { Session } from './session.js';
 
 /** A due job with the rows of its log that it takes to put it together. Nobody runs it, so its row is up to date. */
-type Candidate = {
+type Candidate = StoredRow & {
   readonly id: number;
-  readonly job_id: string;
   readonly priority: number;
   readonly due_at: number;
-  readonly rev: number;
-  readonly state: string;
-  readonly inbox_rev: number;
+  readonly gate: string;
   readonly created: string;
   readonly link: string;
 };
@@ -25,9 +22,14 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
     db.get('SELECT 1 FROM workers WHERE incarnation = ? AND dead = 0', worker.incarnation) !== undefined;
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
 
-  const { picked, lastTenant } = takeTurns(dueIn(db, lanes, now), { afterTenant, limit });
+  readyTimers(db, now);
+  const paused = new Set(
+    db.all<{ queue: string }>('SELECT queue FROM paused_queues').map(({ queue }) => queue),
+  );
+  const open = lanes.filter(({ lane }) => !paused.has(queueOf(lane)));
+  const { picked, lastTenant } = takeTurns(dueIn(db, open, now), { afterTenant, limit });
   const jobs = picked.flatMap((candidate): Job[] => {
-    const item = decide(assembled(candidate), now);
+    const item = decide(assembleIdle(candidate, candidate), now);
     if (!item?.job) return [];
     saveClaim(db, candidate.id, item);
     return [item.job];
@@ -35,22 +37,31 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   return { now, alive, jobs, lastTenant };
 }
 
-const IS_DUE = 'due_at IS NOT NULL AND due_at <= ? AND (deadline_at IS NULL OR deadline_at > ?)';
+/** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */
+const MOST_TIMERS = 2_000;
+
+/** Jobs whose time has come enter the claim index. Until then they are in nobody's way. */
+function readyTimers(db: Session, now: number): void {
+  db.run(
+    `UPDATE jobs SET ready = 1 WHERE id IN (SELECT id FROM jobs
+     WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?)`,
+    now,
+    MOST_TIMERS,
+  );
+}
 
 /** Looks lane by lane: each is one stretch of the claim index, and jobs of unknown tasks are never stepped over. */
-function dueIn(db: Session, lanes: readonly string[], now: number): DueJobs<Candidate> {
+function dueIn(db: Session, lanes: readonly ClaimLane[], now: number): DueJobs<Candidate> {
   return {
     tenantsAfter(after, limit) {
       const tenants = new Set<string>();
-      for (const lane of lanes) {
+      for (const { lane } of lanes) {
         let last = after;
         for (let found = 0; found < limit; found++) {
           const next = db.get<{ tenant_id: string }>(
-            `SELECT tenant_id FROM jobs WHERE lane = ? AND tenant_id > ? AND ${IS_DUE} ORDER BY tenant_id LIMIT 1`,
+            'SELECT tenant_id FROM jobs WHERE ready = 1 AND lane = ? AND tenant_id > ? ORDER BY tenant_id LIMIT 1',
             lane,
             last,
-            now,
-            now,
           );
           if (!next) break;
           last = next.tenant_id;
@@ -60,28 +71,82 @@ function dueIn(db: Session, lanes: readonly string[], now: number): DueJobs<Cand
       return [...tenants].toSorted().slice(0, limit);
     },
     of(tenantId, limit) {
-      const candidates = lanes.flatMap((lane) =>
-        db.all<Candidate>(
-          `SELECT jobs.id, job_id, priority, due_at, jobs.rev, state, inbox_rev, first.body AS created, head.link
-           FROM jobs JOIN log AS first ON first.job = jobs.id AND first.rev = 1
-           JOIN log AS head ON head.job = jobs.id AND head.rev = jobs.rev
-           WHERE lane = ? AND tenant_id = ? AND ${IS_DUE} ORDER BY priority DESC, due_at, job_id LIMIT ?`,
-          lane,
-          tenantId,
-          now,
-          now,
-          limit,
-        ),
+      const room = new Map<string, number>();
+      const candidates = lanes.flatMap(({ lane, keyLimit }) =>
+        gatesOf(db, { lane, tenantId }).flatMap((gate) => {
+          const most = gate === '' || keyLimit === null ? limit : roomIn(db, { tenantId, gate, keyLimit });
+          if (gate !== '') room.set(gate, most);
+          return most > 0 ? dueAt(db, { lane, tenantId, gate, now, limit: Math.min(most, limit) }) : [];
+        }),
       );
-      return candidates.toSorted(inTurn).slice(0, limit);
+      return candidates
+        .toSorted(inTurn)
+        .filter(({ gate }) => {
+          const left = room.get(gate) ?? limit;
+          room.set(gate, left - 1);
+          return gate === '' || left > 0;
+        })
+        .slice(0, limit);
     },
   };
 }
 
-function inTurn(a: Candidate, b: Candidate): number {
-  return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
+/** How many concurrency keys of one tenant a claim looks at. Those of finished jobs leave the index, so the rest come. */
+const MOST_GATES = 1_000;
+
+function gatesOf(db: Session, { lane, tenantId }: { lane: string; tenantId: string }): string[] {
+  const gates = [''];
+  for (let last = ''; gates.length < MOST_GATES;) {
+    const next = db.get<{ gate: string }>(
+      'SELECT gate FROM jobs WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate > ? ORDER BY gate LIMIT 1',
+      lane,
+      tenantId,
+      last,
+    );
+    if (!next) break;
+    last = next.gate;
+    gates.push(last);
+  }
+  return gates;
 }
 
-function assembled({ job_id, rev, state, inbox_rev, created, link }: Candidate): Loaded {
-  return assembleIdle({ jobId: job_id, rev, state, inboxRev: inbox_rev, created, link });
+function roomIn(
+  db: Session,
+  { tenantId, gate, keyLimit }: { tenantId: string; gate: string; keyLimit: number },
+): number {
+  const running = db.get<{ count: number }>(
+    `SELECT count(*) AS count FROM jobs WHERE incarnation IS NOT NULL AND gate <> '' AND tenant_id = ? AND gate = ?`,
+    tenantId,
+    gate,
+  );
+  return keyLimit - (running?.count ?? 0);
+}
+
+type Stretch = {
+  readonly lane: string;
+  readonly tenantId: string;
+  readonly gate: string;
+  readonly now: number;
+  readonly limit: number;
+};
+
+const CANDIDATE = STORED_COLUMNS.map((column) => `jobs.${column}`).join(', ');
+
+function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Candidate[] {
+  return db.all<Candidate>(
+    `SELECT jobs.id, ${CANDIDATE}, priority, due_at, gate, first.body AS created, head.link
+     FROM jobs JOIN log AS first ON first.job = jobs.id AND first.rev = 1
+     JOIN log AS head ON head.job = jobs.id AND head.rev = jobs.rev
+     WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate = ? AND (deadline_at IS NULL OR deadline_at > ?)
+     ORDER BY priority DESC, due_at, jobs.job_id LIMIT ?`,
+    lane,
+    tenantId,
+    gate,
+    now,
+    limit,
+  );
+}
+
+function inTurn(a: Candidate, b: Candidate): number {
+  return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
 }

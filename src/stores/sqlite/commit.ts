@@ -1,12 +1,21 @@
 import { bucketOf, rowOf, type Job, type JobRow } from '../../kernel/index.js';
 import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
-import type { SqlValue } from './driver.js';
 import type { Session } from './session.js';
 
-/** Saves one commit within an open transaction, or finds out why not. A refusal has written nothing. */
+/**
+ * Saves one commit within an open transaction, or finds out why not. A refusal has written nothing.
+ *
+ * A job whose row this process wrote last is found by that row: three index look-ups less, which is half the cost of
+ * finishing a job (bench/store.ts). Whatever has changed meanwhile is noticed by the guards.
+ */
 export function save(db: Session, item: CommitItem): CommitReply {
   if (item.rev === 1) return create(db, item);
+  const known = db.rows.get(item.jobId);
+  if (item.job !== null && known?.rev === item.rev - 1 && updateKnown(db, known.id, item)) {
+    append(db, known.id, item);
+    return saved(db, known.id, item);
+  }
   const { changes } = db.run(
     `INSERT INTO log (job, rev, command_id, body, link)
      SELECT id, ?2, ?3, ?4, ?5 FROM jobs WHERE job_id = ?1
@@ -22,31 +31,42 @@ export function save(db: Session, item: CommitItem): CommitReply {
     item.inboxRev,
   );
   if (changes === 0) return explain(db, item);
-  if (item.job !== null) updateRow(db, item.job, { where: 'job_id', is: item.jobId });
-  writeSideRows(db, item);
-  return { ok: true, repeated: false };
+  const id = known?.id ?? idOf(db, item.jobId) ?? 0;
+  if (item.job !== null) updateRow(db, item.job, id);
+  return saved(db, id, item);
 }
 
 /** Saves a claim of a job that was found, within the same transaction, as nobody else's. */
 export function saveClaim(db: Session, id: number, item: CommitItem): void {
   append(db, id, item);
-  if (item.job !== null) updateRow(db, item.job, { where: 'id', is: id });
+  if (item.job !== null) updateRow(db, item.job, id);
+  db.rows.set(item.jobId, { id, rev: item.rev });
 }
 
-function append(db: Session, id: number, { rev, commandId, body, link }: CommitItem): void {
-  const sql = 'INSERT INTO log (job, rev, command_id, body, link) VALUES (?, ?, ?, ?, ?)';
-  db.run(sql, id, rev, commandId, body, link);
+export function idOf(db: Session, jobId: string): number | null {
+  return db.get<{ id: number }>('SELECT id FROM jobs WHERE job_id = ?', jobId)?.id ?? null;
+}
+
+function saved(db: Session, id: number, item: CommitItem): CommitReply {
+  if (item.job !== null) db.rows.set(item.jobId, { id, rev: item.rev });
+  writeSideRows(db, id, item);
+  return { ok: true, repeated: false };
+}
+
+function append(db: Session, id: number, { rev, commandId, body, link, identities }: CommitItem): void {
+  const owns = identities.length === 0 ? null : JSON.stringify(identities);
+  const sql = 'INSERT INTO log (job, rev, command_id, body, link, owns) VALUES (?, ?, ?, ?, ?, ?)';
+  db.run(sql, id, rev, commandId, body, link, owns);
 }
 
 function create(db: Session, item: CommitItem): CommitReply {
-  const known = db.get('SELECT 1 FROM jobs WHERE job_id = ?', item.jobId);
-  if (known !== undefined) return explain(db, item);
+  if (idOf(db, item.jobId) !== null) return explain(db, item);
   const owners = item.identities.map((identity) => ownerOf(db, identity));
   if (owners.some((owner) => owner !== null)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
-  append(db, insertRow(db, item.job), item);
-  writeSideRows(db, item);
-  return { ok: true, repeated: false };
+  const id = insertRow(db, item.job);
+  append(db, id, item);
+  return saved(db, id, item);
 }
 
 type Guards = {
@@ -76,22 +96,18 @@ export function ownerOf(db: Session, { tenantId, kind, value }: Identity): strin
   return db.get<{ job_id: string }>(sql, tenantId, kind, value)?.job_id ?? null;
 }
 
-function writeSideRows(db: Session, { jobId, identities, consumed, dlqItem }: CommitItem): void {
+function writeSideRows(db: Session, id: number, item: CommitItem): void {
+  const { jobId, identities, consumed, dlqItem, outbox } = item;
   for (const { tenantId, kind, value } of identities) {
-    db.run(
-      'INSERT INTO identities (tenant_id, kind, value, job_id) VALUES (?, ?, ?, ?)',
-      tenantId,
-      kind,
-      value,
-      jobId,
-    );
+    const sql = 'INSERT INTO identities (tenant_id, kind, value, job_id) VALUES (?, ?, ?, ?)';
+    db.run(sql, tenantId, kind, value, jobId);
   }
   for (const key of consumed) {
-    db.run(
-      'UPDATE inbox SET consumed = 1 WHERE job = (SELECT id FROM jobs WHERE job_id = ?) AND key = ?',
-      jobId,
-      key,
-    );
+    db.run('UPDATE inbox SET consumed = 1 WHERE job = ? AND key = ?', id, key);
+  }
+  for (const { entryId, kind, dueAt, body } of outbox) {
+    const sql = 'INSERT INTO outbox (entry_id, job_id, kind, due_at, body) VALUES (?, ?, ?, ?, ?)';
+    db.run(sql, entryId, jobId, kind, dueAt, body);
   }
   if (dlqItem) {
     db.run(
@@ -107,57 +123,85 @@ function writeSideRows(db: Session, { jobId, identities, consumed, dlqItem }: Co
 }
 
 function insertRow(db: Session, job: Job): number {
-  const { jobId, tenantId, task, queue, lane, priority, createdAt, ...row } = rowOf(job);
+  const row = rowOf(job);
   return db.run(
-    `INSERT INTO jobs (job_id, bucket, tenant_id, task, queue, lane, priority, created_at,
-     status, rev, attempt_id, incarnation, due_at, wake_at, deadline_at, updated_at, finished_at, state)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    jobId,
-    bucketOf(jobId),
-    tenantId,
-    task,
-    queue,
-    lane,
-    priority,
-    createdAt,
-    ...changing(row),
-    encodeState(job),
-  ).id;
-}
-
-function updateRow(db: Session, job: Job, { where, is }: { where: 'id' | 'job_id'; is: SqlValue }): void {
-  db.run(
-    `UPDATE jobs SET status = ?, rev = ?, attempt_id = ?, incarnation = ?, due_at = ?, wake_at = ?, deadline_at = ?,
-     updated_at = ?, finished_at = ?, state = ? WHERE ${where} = ?`,
-    ...changing(rowOf(job)),
-    encodeState(job),
-    is,
-  );
-}
-
-type Changing = Pick<
-  JobRow,
-  | 'status'
-  | 'rev'
-  | 'attemptId'
-  | 'incarnation'
-  | 'dueAt'
-  | 'wakeAt'
-  | 'deadlineAt'
-  | 'updatedAt'
-  | 'finishedAt'
->;
-
-function changing(row: Changing): SqlValue[] {
-  return [
+    `INSERT INTO jobs (job_id, bucket, tenant_id, task, queue, lane, gate, priority, created_at,
+     status, rev, attempt_id, incarnation, due_at, ready, wake_at, deadline_at, updated_at, finished_at, state)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.jobId,
+    bucketOf(row.jobId),
+    row.tenantId,
+    row.task,
+    row.queue,
+    row.lane,
+    row.gate,
+    row.priority,
+    row.createdAt,
     row.status,
     row.rev,
     row.attemptId,
     row.incarnation,
     row.dueAt,
+    isReady(db, row),
     row.wakeAt,
     row.deadlineAt,
     row.updatedAt,
     row.finishedAt,
-  ];
+    encodeState(job),
+  ).id;
+}
+
+/** A job that is held stays out of the claim index, whatever becomes of it. */
+const SET_CHANGING = `SET status = ?, rev = ?, attempt_id = ?, incarnation = ?, due_at = ?, ready = ? AND NOT held,
+   wake_at = ?, deadline_at = ?, updated_at = ?, finished_at = ?, state = ?`;
+
+function updateRow(db: Session, job: Job, id: number): void {
+  const row = rowOf(job);
+  db.run(
+    `UPDATE jobs ${SET_CHANGING} WHERE id = ?`,
+    row.status,
+    row.rev,
+    row.attemptId,
+    row.incarnation,
+    row.dueAt,
+    isReady(db, row),
+    row.wakeAt,
+    row.deadlineAt,
+    row.updatedAt,
+    row.finishedAt,
+    encodeState(job),
+    id,
+  );
+}
+
+/** False: the row has gone on, or a guard does not hold. */
+function updateKnown(db: Session, id: number, { jobId, rev, job, attemptId, inboxRev }: CommitItem): boolean {
+  if (job === null) return false;
+  const row = rowOf(job);
+  const { changes } = db.run(
+    `UPDATE jobs ${SET_CHANGING} WHERE id = ?12 AND job_id = ?13 AND rev = ?14 - 1
+     AND (?15 IS NULL OR (attempt_id = ?15 AND incarnation IS NOT NULL)) AND (?16 IS NULL OR inbox_rev = ?16)
+     AND NOT EXISTS (SELECT 1 FROM log WHERE job = ?12 AND log.rev = ?14)`,
+    row.status,
+    row.rev,
+    row.attemptId,
+    row.incarnation,
+    row.dueAt,
+    isReady(db, row),
+    row.wakeAt,
+    row.deadlineAt,
+    row.updatedAt,
+    row.finishedAt,
+    encodeState(job),
+    id,
+    jobId,
+    rev,
+    attemptId,
+    inboxRev,
+  );
+  return changes > 0;
+}
+
+function isReady(db: Session, { dueAt }: JobRow): number {
+  return dueAt !== null && dueAt <= db.now() ? 1 : 0;
 }

@@ -1,8 +1,6 @@
 import type { EffectResult, Message, NewMessage, Reply } from '../../ports/store.js';
+import { idOf } from './commit.js';
 import type { Session } from './session.js';
-
-const idOf = (db: Session, jobId: string): number | null =>
-  db.get<{ id: number }>('SELECT id FROM jobs WHERE job_id = ?', jobId)?.id ?? null;
 
 export function putEffect(
   db: Session,

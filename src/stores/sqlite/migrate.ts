@@ -1,20 +1,20 @@
-import { PawlError } from '../../errors.js';
+import { NO_SCHEMA, pendingSteps, recordSql, type MigrationMode, type SchemaVersion } from '../migration.js';
 import type { Database } from './driver.js';
 import { MIGRATIONS } from './schema.js';
 
-/** Brings the schema up to this release. Several processes may try at once: the first one does it. */
-export function migrate(db: Database): void {
-  const before = versionOf(db);
-  if (before > MIGRATIONS.length) {
-    throw new PawlError('STORE_TOO_NEW', {
-      detail: `the schema is version ${before}, this release knows ${MIGRATIONS.length}`,
-    });
-  }
-  if (before === MIGRATIONS.length) return;
+const PREPARE = `
+  CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, oldest INTEGER NOT NULL) STRICT;`;
+const RECORD = recordSql('schema_version', MIGRATIONS);
+
+/** Brings the schema up to this release, or only looks. Several processes may try at once: the first one does it. */
+export function migrate(db: Database, mode: MigrationMode): void {
+  if (pendingSteps(versionOf(db), MIGRATIONS, mode).length === 0) return;
   db.exec('BEGIN IMMEDIATE');
   try {
-    for (const step of MIGRATIONS.slice(versionOf(db))) db.exec(step);
-    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    db.exec(PREPARE);
+    const pending = pendingSteps(versionOf(db), MIGRATIONS, mode);
+    for (const { sql } of pending) db.exec(sql);
+    if (pending.length > 0) db.exec(RECORD);
     db.exec('COMMIT');
   } catch (error) {
     db.exec('ROLLBACK');
@@ -22,6 +22,18 @@ export function migrate(db: Database): void {
   }
 }
 
-function versionOf(db: Database): number {
-  return Number(db.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0);
+/** The SQL that would bring the schema up to this release; empty if nothing is left to do. */
+export function plan(db: Database): string {
+  const pending = pendingSteps(versionOf(db), MIGRATIONS, 'migrate');
+  if (pending.length === 0) return '';
+  return `BEGIN IMMEDIATE;${PREPARE}${pending.map(({ sql }) => sql).join('')}${RECORD}\nCOMMIT;\n`;
+}
+
+function versionOf(db: Database): SchemaVersion {
+  const there = db
+    .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'schema_version'")
+    .get();
+  if (!there) return NO_SCHEMA;
+  const row = db.prepare('SELECT version, oldest FROM schema_version').get();
+  return { version: Number(row?.['version'] ?? 0), oldest: Number(row?.['oldest'] ?? 0) };
 }

@@ -54,7 +54,7 @@ export function list(
   { tenantId, status, task, limit, cursor }: ListFilter,
 ): Reply<{ rows: JobRow[]; next: string | null }> {
   const rows = db.all<JobRow>(
-    `SELECT job_id AS jobId, tenant_id AS tenantId, task, queue, lane, priority, status, rev, attempt_id AS attemptId, incarnation,
+    `SELECT job_id AS jobId, tenant_id AS tenantId, task, queue, lane, gate, priority, status, rev, attempt_id AS attemptId, incarnation,
      due_at AS dueAt, wake_at AS wakeAt, deadline_at AS deadlineAt, created_at AS createdAt, updated_at AS updatedAt, finished_at AS finishedAt
      FROM jobs WHERE tenant_id = ifnull(?, tenant_id) AND status = ifnull(?, status) AND task = ifnull(?, task)
      AND id < ifnull((SELECT id FROM jobs WHERE job_id = ?), 9e18) ORDER BY id DESC LIMIT ?`,

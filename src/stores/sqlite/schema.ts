@@ -1,4 +1,5 @@
 import { STATUSES } from '../../kernel/index.js';
+import type { Migration } from '../migration.js';
 
 /** The states of the first release. A later one adds its own by a step of its own. */
 const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
@@ -7,8 +8,10 @@ const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
  * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
  * release before run on it too.
  */
-export const MIGRATIONS: readonly string[] = [
-  `
+export const MIGRATIONS: readonly Migration[] = [
+  {
+    oldest: 1,
+    sql: `
   CREATE TABLE jobs (
     id INTEGER PRIMARY KEY,
     job_id TEXT NOT NULL UNIQUE,
@@ -17,12 +20,15 @@ export const MIGRATIONS: readonly string[] = [
     task TEXT NOT NULL,
     queue TEXT NOT NULL,
     lane TEXT NOT NULL,
+    gate TEXT NOT NULL,
     priority INTEGER NOT NULL,
     status TEXT NOT NULL CHECK (status IN (${STATUS_LIST})),
     rev INTEGER NOT NULL,
     attempt_id TEXT,
     incarnation TEXT,
     due_at INTEGER,
+    ready INTEGER NOT NULL,
+    held INTEGER NOT NULL DEFAULT 0,
     wake_at INTEGER,
     deadline_at INTEGER,
     inbox_rev INTEGER NOT NULL DEFAULT 0,
@@ -31,7 +37,9 @@ export const MIGRATIONS: readonly string[] = [
     finished_at INTEGER,
     state TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX jobs_claim ON jobs (lane, tenant_id, priority DESC, due_at, job_id) WHERE due_at IS NOT NULL;
+  CREATE INDEX jobs_claim ON jobs (lane, tenant_id, gate, priority DESC, due_at, job_id) WHERE ready = 1;
+  CREATE INDEX jobs_timer ON jobs (due_at) WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL;
+  CREATE INDEX jobs_gate ON jobs (tenant_id, gate) WHERE incarnation IS NOT NULL AND gate <> '';
   CREATE INDEX jobs_wake ON jobs (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX jobs_deadline ON jobs (deadline_at) WHERE deadline_at IS NOT NULL;
   CREATE INDEX jobs_held ON jobs (incarnation) WHERE incarnation IS NOT NULL;
@@ -42,6 +50,7 @@ export const MIGRATIONS: readonly string[] = [
     command_id TEXT NOT NULL,
     body TEXT NOT NULL,
     link TEXT NOT NULL,
+    owns TEXT,
     UNIQUE (job, rev)
   ) STRICT;
   CREATE TABLE identities (
@@ -49,8 +58,10 @@ export const MIGRATIONS: readonly string[] = [
     kind TEXT NOT NULL,
     value TEXT NOT NULL,
     job_id TEXT NOT NULL,
+    expires_at INTEGER,
     PRIMARY KEY (tenant_id, kind, value)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX identities_expiry ON identities (expires_at) WHERE expires_at IS NOT NULL;
   CREATE TABLE effects (
     job INTEGER NOT NULL,
     step TEXT NOT NULL,
@@ -81,5 +92,35 @@ export const MIGRATIONS: readonly string[] = [
     created_at INTEGER NOT NULL,
     item TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE holds (
+    job INTEGER PRIMARY KEY,
+    reason TEXT NOT NULL,
+    held_by TEXT NOT NULL,
+    since INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE paused_queues (
+    queue TEXT PRIMARY KEY,
+    paused_by TEXT NOT NULL,
+    since INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE schedules (
+    tenant_id TEXT NOT NULL,
+    schedule_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    next_fire_at INTEGER,
+    body TEXT NOT NULL,
+    PRIMARY KEY (tenant_id, schedule_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX schedules_due ON schedules (next_fire_at) WHERE next_fire_at IS NOT NULL;
+  CREATE TABLE outbox (
+    entry_id TEXT PRIMARY KEY,
+    job_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    due_at INTEGER,
+    tries INTEGER NOT NULL DEFAULT 0,
+    body TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX outbox_due ON outbox (due_at) WHERE due_at IS NOT NULL;
   `,
+  },
 ];

@@ -11,6 +11,8 @@ export class Session {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #statements = new Map<string, Statement>();
+  /** Where the jobs are that this process wrote last. A hint: whoever uses it looks at the row itself. */
+  readonly rows = new RecentRows();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(db: Database, clock: Clock) {
@@ -62,6 +64,7 @@ export class Session {
       return result;
     } catch (error) {
       this.#rollBack();
+      this.rows.clear();
       throw unavailable(error);
     }
   }
@@ -93,6 +96,32 @@ export class Session {
       this.#statements.set(sql, statement);
     }
     return statement;
+  }
+}
+
+type RecentRow = { readonly id: number; readonly rev: number };
+
+/** How many rows are remembered: what a busy process has in flight, in a few megabytes. */
+const MOST_RECENT = 20_000;
+
+class RecentRows {
+  #young = new Map<string, RecentRow>();
+  #old = new Map<string, RecentRow>();
+
+  get(jobId: string): RecentRow | undefined {
+    return this.#young.get(jobId) ?? this.#old.get(jobId);
+  }
+
+  set(jobId: string, row: RecentRow): void {
+    this.#young.set(jobId, row);
+    if (this.#young.size < MOST_RECENT) return;
+    this.#old = this.#young;
+    this.#young = new Map();
+  }
+
+  clear(): void {
+    this.#young.clear();
+    this.#old.clear();
   }
 }
 

@@ -2,32 +2,47 @@ import { PawlError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CommitItem, CommitReply, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
+import type { MigrationMode } from '../migration.js';
+import { localWakeUps } from '../local-wake-ups.js';
 import { claim } from './claim.js';
 import { ownerOf, save } from './commit.js';
-import { openDatabase } from './driver.js';
+import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
+import { openDatabase, type Database } from './driver.js';
 import { beat, orphans } from './leases.js';
 import { load } from './load.js';
 import { effects, inbox, putEffect, putMessage } from './mailbox.js';
 import { migrate } from './migrate.js';
+import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
+import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
+import { deleteSchedule, dueSchedules, putSchedule, schedules } from './schedules.js';
 import { Session } from './session.js';
 
 /** Commits in one transaction: more stall the event loop for longer, fewer sync the disk more often. */
 const MOST_IN_GROUP = 500;
 
+export type SqliteOptions = {
+  readonly path: string;
+  readonly clock: Clock;
+  readonly migrations?: MigrationMode;
+};
+
 /** One file, which several processes may open. Everything that is acknowledged has been synced to disk. */
-export async function sqliteStore({ path, clock }: { path: string; clock: Clock }): Promise<Store> {
-  const db = new Session(await open(path), clock);
-  const commitOne = groupCommit<CommitItem, CommitReply>(
+export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
+  const db = new Session(await open(path, migrations), clock);
+  const wakeUps = localWakeUps();
+  const commit = groupCommit<CommitItem, CommitReply>(
     (items) => db.write(() => items.map((item) => save(db, item))),
     { most: MOST_IN_GROUP },
   );
 
   return {
     async commit(items) {
-      const replies = await Promise.all(items.map(commitOne));
+      const replies = await commit(items);
       return { now: db.now(), replies };
     },
+    commitWithin: () =>
+      Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     claim: (request) => db.write(() => claim(db, request)),
     beat: (beating) => db.write(() => beat(db, beating)),
     orphans: (page) => db.write(() => orphans(db, page)),
@@ -43,15 +58,30 @@ export async function sqliteStore({ path, clock }: { path: string; clock: Clock 
     counts: async (filter) => counts(db, filter),
     feed: async (page) => feed(db, page),
     dlq: async (filter) => dlq(db, filter),
+
+    hold: (held) => db.write(() => hold(db, held)),
+    release: (jobIds) => db.write(() => release(db, jobIds)),
+    heldFor: async (jobId) => heldFor(db, jobId),
+    pauseQueue: (pause) => db.write(() => pauseQueue(db, pause)),
+    pausedQueues: async () => pausedQueues(db),
+    putSchedule: (schedule, expected) => db.write(() => putSchedule(db, schedule, expected)),
+    deleteSchedule: (ref) => db.write(() => deleteSchedule(db, ref)),
+    schedules: async (filter) => schedules(db, filter),
+    dueSchedules: async (page) => dueSchedules(db, page),
+    takeOutbox: (page) => db.write(() => takeOutbox(db, page)),
+    settleOutbox: (outcomes) => db.write(() => settleOutbox(db, outcomes)),
+    deadOutbox: async (page) => deadOutbox(db, page),
+    purge: (page) => db.write(() => purge(db, page)),
+    ...wakeUps,
     close: () => db.close(),
   };
 }
 
-async function open(path: string): Promise<Awaited<ReturnType<typeof openDatabase>>> {
+async function open(path: string, migrations: MigrationMode): Promise<Database> {
   try {
     const db = await openDatabase(path);
     db.exec('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-    migrate(db);
+    migrate(db, migrations);
     // From here on a locked database is waited for without blocking the event loop.
     db.exec('PRAGMA busy_timeout = 0');
     return db;

@@ -98,13 +98,19 @@ export class Rig {
   /** Lets a worker claim, registering it first. */
   async claim(
     worker: string,
-    { limit = 10, lanes = [laneOf(aJobSpec())], afterTenant = '', store = this.store } = {},
+    {
+      limit = 10,
+      lanes = [laneOf(aJobSpec())],
+      keyLimit = null,
+      afterTenant = '',
+      store = this.store,
+    }: ClaimOptions = {},
   ): Promise<Claimed> {
     const ref = { id: worker, incarnation: `${worker}.1` };
     await store.beat({ worker: ref, leaseMs: 30_000 });
     return store.claim({
       worker: ref,
-      lanes,
+      lanes: lanes.map((lane) => ({ lane, keyLimit })),
       limit,
       afterTenant,
       decide: (found, now) => {
@@ -153,6 +159,14 @@ export class Rig {
     );
   }
 }
+
+export type ClaimOptions = {
+  limit?: number;
+  lanes?: readonly string[];
+  keyLimit?: number | null;
+  afterTenant?: string;
+  store?: Store;
+};
 
 /** One thing that every store must do. It throws where a store does not. */
 export type Case = (rig: Rig) => Promise<void>;

@@ -1,0 +1,118 @@
+import type { OutboxEntry, Store } from '../../ports/store.js';
+import { byText, type Tables } from './tables.js';
+
+type Controls = Pick<
+  Store,
+  | 'hold'
+  | 'release'
+  | 'heldFor'
+  | 'pauseQueue'
+  | 'pausedQueues'
+  | 'putSchedule'
+  | 'deleteSchedule'
+  | 'schedules'
+  | 'dueSchedules'
+  | 'takeOutbox'
+  | 'settleOutbox'
+  | 'deadOutbox'
+  | 'purge'
+>;
+
+/** Holds and pauses, schedules, the outbox and retention. */
+export function controls(tables: Tables, now: () => number): Controls {
+  const { jobs, paused, schedules, outbox } = tables;
+  const keyOf = ({ tenantId, scheduleId }: { tenantId: string; scheduleId: string }) =>
+    JSON.stringify([tenantId, scheduleId]);
+  const inOrder = () =>
+    [...schedules.values()].toSorted(
+      (a, b) => byText(a.tenantId, b.tenantId) || byText(a.scheduleId, b.scheduleId),
+    );
+
+  return {
+    async hold({ jobIds, reason, by }) {
+      const free = jobIds.flatMap((jobId) => jobs.get(jobId) ?? []).filter(({ held }) => held === null);
+      for (const kept of new Set(free)) kept.held = { reason, by, since: now() };
+      return { now: now(), changed: new Set(free).size };
+    },
+    async release(jobIds) {
+      const held = jobIds.flatMap((jobId) => jobs.get(jobId) ?? []).filter((kept) => kept.held !== null);
+      for (const kept of held) kept.held = null;
+      return { now: now(), changed: new Set(held).size };
+    },
+    heldFor: async (jobId) => ({ now: now(), hold: jobs.get(jobId)?.held ?? null }),
+    async pauseQueue({ queue, paused: pause, by }) {
+      if (!pause) paused.delete(queue);
+      else if (!paused.has(queue)) paused.set(queue, { queue, by, since: now() });
+      return { now: now() };
+    },
+    async pausedQueues() {
+      return { now: now(), queues: [...paused.values()].toSorted((a, b) => byText(a.queue, b.queue)) };
+    },
+
+    async putSchedule(schedule, expected) {
+      const saved = (schedules.get(keyOf(schedule))?.version ?? 0) === expected;
+      if (saved) schedules.set(keyOf(schedule), { ...schedule });
+      return { now: now(), saved };
+    },
+    deleteSchedule: async (ref) => ({ now: now(), deleted: schedules.delete(keyOf(ref)) }),
+    async schedules({ tenantId, limit }) {
+      const found = inOrder().filter((schedule) => schedule.tenantId === (tenantId ?? schedule.tenantId));
+      return { now: now(), schedules: found.slice(0, limit) };
+    },
+    async dueSchedules({ limit }) {
+      const due = inOrder()
+        .filter(({ nextFireAt }) => nextFireAt !== null && nextFireAt <= now())
+        .toSorted((a, b) => (a.nextFireAt ?? 0) - (b.nextFireAt ?? 0));
+      return { now: now(), schedules: due.slice(0, limit) };
+    },
+
+    async takeOutbox({ limit, leaseMs }) {
+      const due = [...outbox.values()]
+        .filter((entry): entry is OutboxEntry => entry.dueAt !== null && entry.dueAt <= now())
+        .toSorted((a, b) => a.dueAt - b.dueAt || byText(a.entryId, b.entryId))
+        .slice(0, limit)
+        .map((entry) => ({ ...entry, tries: entry.tries + 1 }));
+      for (const entry of due) outbox.set(entry.entryId, { ...entry, dueAt: now() + leaseMs });
+      return { now: now(), entries: due };
+    },
+    async settleOutbox(outcomes) {
+      for (const settled of outcomes) {
+        const entry = outbox.get(settled.entryId);
+        if (settled.outcome === 'done') outbox.delete(settled.entryId);
+        else if (entry) entry.dueAt = settled.outcome === 'again' ? settled.dueAt : null;
+      }
+      return { now: now() };
+    },
+    async deadOutbox({ limit }) {
+      const dead = [...outbox.values()]
+        .filter(({ dueAt }) => dueAt === null)
+        .toSorted((a, b) => byText(a.entryId, b.entryId));
+      return { now: now(), entries: dead.slice(0, limit).map((entry) => ({ ...entry, dueAt: 0 })) };
+    },
+
+    async purge({ finishedBefore, identityTtlMs, limit, after }) {
+      const from = Number(after ?? 0);
+      const looked = [...jobs.values()].filter(({ bornAt }) => bornAt > from).slice(0, limit);
+      const openItems = new Set(
+        tables.dlq.flatMap(({ status, jobId }) => (status === 'open' ? [jobId] : [])),
+      );
+      const gone = looked.filter(
+        ({ row: { finishedAt, jobId } }) =>
+          finishedAt !== null && finishedAt < finishedBefore && !openItems.has(jobId),
+      );
+      for (const { row, identities } of gone) {
+        for (const identity of identities) tables.outlive(identity, now() + identityTtlMs);
+        jobs.delete(row.jobId);
+      }
+      const ids = new Set(gone.map(({ row }) => row.jobId));
+      tables.feed.splice(0, tables.feed.length, ...tables.feed.filter(({ jobId }) => !ids.has(jobId)));
+      const last = looked.at(-1);
+      return {
+        now: now(),
+        jobs: gone.length,
+        identities: tables.expireIdentities(now()),
+        next: last && looked.length === limit ? `${last.bornAt}` : null,
+      };
+    },
+  };
+}

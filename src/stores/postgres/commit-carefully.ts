@@ -1,0 +1,171 @@
+import { PawlError } from '../../errors.js';
+import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
+import { inOrder, type Saved } from './commit.js';
+import { codeOf, NOW, type Queries, type Session } from './session.js';
+import { changedJobs, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
+
+const SAVED: CommitReply = { ok: true, repeated: false };
+
+/** How long a start waits for another transaction that has taken the same key and not ended. */
+const LOCK_TIMEOUT = '5s';
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** Saves one commit in a transaction of its own, or says why not. */
+export async function saveCarefully(session: Session, item: CommitItem): Promise<Saved> {
+  try {
+    return await session.careful(async (db) => {
+      await db.rows(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)`);
+      return { reply: await saveOne(db, item), now: await db.now() };
+    });
+  } catch (error) {
+    if (codeOf(error instanceof Error ? error.cause : null) !== LOCK_NOT_AVAILABLE) throw error;
+    throw new PawlError('STORE_BUSY', {
+      detail: `another transaction has held job ${item.jobId} or its key for ${LOCK_TIMEOUT}`,
+      cause: error,
+    });
+  }
+}
+
+/** Within a transaction, which stays as it was if the commit is refused or fails. */
+export async function saveOne(db: Queries, item: CommitItem): Promise<CommitReply> {
+  await db.rows('SAVEPOINT pawl_commit');
+  try {
+    const reply = await (item.rev === 1 ? create(db, item) : change(db, item));
+    await db.rows(reply.ok ? 'RELEASE SAVEPOINT pawl_commit' : 'ROLLBACK TO SAVEPOINT pawl_commit');
+    if (reply.ok || reply.code !== 'IDENTITY_TAKEN') return reply;
+    return { ...reply, owners: await ownersOf(db, item.identities) };
+  } catch (error) {
+    await db.rows('ROLLBACK TO SAVEPOINT pawl_commit').catch(() => undefined);
+    throw error;
+  }
+}
+
+async function create(db: Queries, item: CommitItem): Promise<CommitReply> {
+  if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
+  // The keys first: whoever has taken one of them and not committed is waited for here.
+  if (!(await takeIdentities(db, item))) {
+    const known = await repeatedOrTaken(db, item);
+    return known.ok ? known : { ok: false, code: 'IDENTITY_TAKEN', owners: [] };
+  }
+  const jobs = newJobs([item], { alias: 'n', first: 2 });
+  const inserted = await db.rows(
+    `INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready) SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM ${jobs.from}
+     ON CONFLICT DO NOTHING RETURNING 1`,
+    [db.fixedNow(), ...jobs.values],
+  );
+  if (inserted.length === 0) return repeatedOrTaken(db, item);
+  await append(db, item);
+  await writeSideRows(db, item);
+  return SAVED;
+}
+
+type Guard = {
+  readonly attempt_id: string | null;
+  readonly incarnation: string | null;
+  readonly inbox_rev: number;
+};
+
+async function change(db: Queries, item: CommitItem): Promise<CommitReply> {
+  const { jobId, job, attemptId, inboxRev } = item;
+  const [guard] = await db.rows<Guard>(
+    'SELECT attempt_id, incarnation, inbox_rev FROM pawl.jobs WHERE job_id = $1 FOR UPDATE',
+    [jobId],
+  );
+  const known = await repeatedOrTaken(db, item);
+  if (known.ok || !guard) return known;
+  const [rows] = await db.rows<{ free: boolean }>(
+    `SELECT EXISTS (SELECT 1 FROM pawl.log WHERE job_id = $1 AND rev = $2 - 1)
+     AND NOT EXISTS (SELECT 1 FROM pawl.log WHERE job_id = $1 AND rev = $2) AS free`,
+    [jobId, item.rev],
+  );
+  if (!rows?.free) return known;
+  if (attemptId !== null && (guard.attempt_id !== attemptId || guard.incarnation === null)) {
+    return { ok: false, code: 'ATTEMPT_GONE' };
+  }
+  if (inboxRev !== null && guard.inbox_rev !== inboxRev) return { ok: false, code: 'INBOX_MOVED' };
+  if (!(await append(db, item))) return repeatedOrTaken(db, item);
+  if (job !== null) {
+    const jobs = changedJobs([item], { alias: 'c', first: 2 });
+    await db.rows(`UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${jobs.from} WHERE j.job_id = c.job_id`, [
+      db.fixedNow(),
+      ...jobs.values,
+    ]);
+  }
+  await writeSideRows(db, item);
+  return SAVED;
+}
+
+/** False: the revision is taken, by a step record that needed no lock. */
+async function append(db: Queries, item: CommitItem): Promise<boolean> {
+  const log = logBatch([item], { alias: 'l', first: 1 });
+  const rows = await db.rows(
+    `INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from} ON CONFLICT DO NOTHING RETURNING 1`,
+    log.values,
+  );
+  return rows.length > 0;
+}
+
+async function repeatedOrTaken(db: Queries, item: CommitItem): Promise<CommitReply> {
+  const repeated = (await writerOf(db, item)) === item.commandId;
+  return repeated ? { ok: true, repeated } : { ok: false, code: 'REV_TAKEN' };
+}
+
+/** Which command wrote the revision that this commit wants, if any did. */
+async function writerOf(db: Queries, { jobId, rev }: CommitItem): Promise<string | null> {
+  const [row] = await db.rows<{ command_id: string }>(
+    'SELECT command_id FROM pawl.log WHERE job_id = $1 AND rev = $2',
+    [jobId, rev],
+  );
+  return row?.command_id ?? null;
+}
+
+async function takeIdentities(db: Queries, { jobId, identities }: CommitItem): Promise<boolean> {
+  for (const { tenantId, kind, value } of identities.toSorted(inOrder)) {
+    const rows = await db.rows(
+      `INSERT INTO pawl.identities (tenant_id, kind, value, job_id) VALUES ($1, $2, $3, $4)
+       ON CONFLICT DO NOTHING RETURNING 1`,
+      [tenantId, kind, value, jobId],
+    );
+    if (rows.length === 0) return false;
+  }
+  return true;
+}
+
+async function writeSideRows(db: Queries, { jobId, consumed, outbox, dlqItem }: CommitItem): Promise<void> {
+  if (consumed.length > 0) {
+    await db.rows('UPDATE pawl.inbox SET consumed = true WHERE job_id = $1 AND key = ANY($2)', [
+      jobId,
+      consumed,
+    ]);
+  }
+  for (const { entryId, kind, dueAt, body } of outbox) {
+    await db.rows(
+      'INSERT INTO pawl.outbox (entry_id, job_id, kind, due_at, body) VALUES ($1, $2, $3, $4, $5)',
+      [entryId, jobId, kind, dueAt, body],
+    );
+  }
+  if (dlqItem) {
+    const { dlqId, tenantId, status, createdAt } = dlqItem;
+    await db.rows(
+      'INSERT INTO pawl.dlq_items (dlq_id, job_id, tenant_id, status, created_at, item) VALUES ($1, $2, $3, $4, $5, $6)',
+      [dlqId, jobId, tenantId, status, createdAt, JSON.stringify(dlqItem)],
+    );
+  }
+}
+
+export async function ownersOf(db: Queries, identities: readonly Identity[]): Promise<(string | null)[]> {
+  const rows = await db.rows<Identity & { tenant_id: string; job_id: string }>(
+    `SELECT tenant_id, kind, value, job_id FROM pawl.identities
+     WHERE (tenant_id, kind, value) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
+    [
+      identities.map(({ tenantId }) => tenantId),
+      identities.map(({ kind }) => kind),
+      identities.map(({ value }) => value),
+    ],
+  );
+  return identities.map(
+    ({ tenantId, kind, value }) =>
+      rows.find((row) => row.tenant_id === tenantId && row.kind === kind && row.value === value)?.job_id ??
+      null,
+  );
+}

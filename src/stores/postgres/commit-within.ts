@@ -1,0 +1,47 @@
+import type pg from 'pg';
+import { PawlError } from '../../errors.js';
+import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
+import { saveOne } from './commit-carefully.js';
+import { codeOf, type Session } from './session.js';
+
+/** How long a start within someone's transaction waits for another that has taken the same key. */
+const LOCK_TIMEOUT = '5s';
+const NO_TRANSACTION = '25P01';
+
+/**
+ * Saves commits on a connection of the application, within its open transaction. What is refused leaves the transaction
+ * as it was; what is saved becomes visible with its COMMIT.
+ */
+export async function commitWithin(
+  session: Session,
+  tx: unknown,
+  items: readonly CommitItem[],
+): Promise<CommitReplies> {
+  if (!isClient(tx)) {
+    throw new PawlError('TX_UNSUPPORTED', { detail: 'what was given as `tx` is not a `pg` client' });
+  }
+  const db = session.within(tx);
+  try {
+    await db.rows('SAVEPOINT pawl_start');
+  } catch (error) {
+    if (codeOf(error instanceof Error ? error.cause : null) !== NO_TRANSACTION) throw error;
+    throw new PawlError('TX_UNSUPPORTED', {
+      detail: 'the client that was given as `tx` has no open transaction',
+      cause: error,
+    });
+  }
+  const [before] = await db.rows<{ lock_timeout: string }>(
+    "SELECT current_setting('lock_timeout') AS lock_timeout",
+  );
+  const patience = (value: string) => db.rows("SELECT set_config('lock_timeout', $1, true)", [value]);
+  await patience(LOCK_TIMEOUT);
+  const replies: CommitReply[] = [];
+  for (const item of items) replies.push(await saveOne(db, item));
+  await patience(before?.lock_timeout ?? '0');
+  await db.rows('RELEASE SAVEPOINT pawl_start');
+  return { now: await db.now(), replies };
+}
+
+function isClient(tx: unknown): tx is pg.ClientBase {
+  return typeof tx === 'object' && tx !== null && 'query' in tx && typeof tx.query === 'function';
+}

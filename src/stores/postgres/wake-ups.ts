@@ -1,0 +1,135 @@
+import pg from 'pg';
+import type { Clock } from '../../ports/clock.js';
+import type { Store } from '../../ports/store.js';
+import { localWakeUps } from '../local-wake-ups.js';
+import type { Session } from './session.js';
+
+const CHANNEL = 'pawl_wake';
+/** Notifications are collected for so long: they only save waiting, and each one costs a statement. */
+const COLLECT_MS = 5;
+/** How long after a lost connection listening is tried again. Polling finds the work meanwhile. */
+const LISTEN_AGAIN_MS = 1_000;
+/** The server takes no more than 8,000 bytes at once. */
+const MOST_BYTES = 7_000;
+
+/**
+ * Wake-ups across processes, by LISTEN and NOTIFY: never inside the transaction that saves, where a notification
+ * would make all of them queue for one lock, and never relied upon. A failure here is nobody's problem.
+ */
+export function notifiedWakeUps(
+  session: Session,
+  clock: Pick<Clock, 'after'>,
+): Pick<Store, 'wake' | 'listen'> & { stop(): Promise<void> } {
+  const local = localWakeUps();
+  const pending = new Set<string>();
+  let listener: Listener | null = null;
+  let listeners = 0;
+
+  const flush = (): void => {
+    const lanes = [...pending];
+    pending.clear();
+    for (const payload of payloadsOf(lanes)) {
+      session.single.rows('SELECT pg_notify($1, $2)', [CHANNEL, payload]).catch(() => undefined);
+    }
+  };
+
+  return {
+    wake(lanes) {
+      local.wake(lanes);
+      if (!session.listens || lanes.length === 0) return;
+      if (pending.size === 0) clock.after(COLLECT_MS, flush);
+      for (const lane of lanes) pending.add(lane);
+    },
+    listen(hear) {
+      const stopLocal = local.listen(hear);
+      listeners += 1;
+      if (session.listens) listener ??= new Listener({ url: session.url, clock, hear: local.wake });
+      return async () => {
+        await stopLocal();
+        listeners -= 1;
+        if (listeners > 0) return;
+        await listener?.stop();
+        listener = null;
+      };
+    },
+    async stop() {
+      await listener?.stop();
+      listener = null;
+    },
+  };
+}
+
+function payloadsOf(lanes: readonly string[]): string[] {
+  const payloads: string[] = [];
+  let page: string[] = [];
+  for (const lane of lanes) {
+    if (Buffer.byteLength(JSON.stringify([...page, lane])) > MOST_BYTES) {
+      payloads.push(JSON.stringify(page));
+      page = [];
+    }
+    page.push(lane);
+  }
+  return page.length > 0 ? [...payloads, JSON.stringify(page)] : payloads;
+}
+
+type ListenerOptions = {
+  readonly url: string;
+  readonly clock: Pick<Clock, 'after'>;
+  readonly hear: (lanes: readonly string[]) => void;
+};
+
+/** One connection that listens, and comes back when it is lost. */
+class Listener {
+  readonly #options: ListenerOptions;
+  #client: pg.Client | null = null;
+  #stopped = false;
+  #cancelRetry: () => void = () => undefined;
+  #connecting: Promise<void>;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#connecting = this.#connect();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancelRetry();
+    await this.#connecting;
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  async #connect(): Promise<void> {
+    if (this.#stopped) return;
+    const client = new pg.Client({ connectionString: this.#options.url, application_name: 'pawl listener' });
+    let lost = false;
+    const again = (): void => {
+      if (lost || this.#stopped) return;
+      lost = true;
+      this.#client = null;
+      this.#cancelRetry = this.#options.clock.after(LISTEN_AGAIN_MS, () => {
+        this.#connecting = this.#connect();
+      });
+    };
+    client.on('error', again);
+    client.on('end', again);
+    client.on('notification', ({ payload }) => this.#options.hear(lanesIn(payload)));
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+      this.#client = client;
+    } catch {
+      await client.end().catch(() => undefined);
+      again();
+    }
+  }
+}
+
+/** Anyone may notify on the channel: what is not a list of lanes wakes nobody. */
+function lanesIn(payload: string | undefined): string[] {
+  try {
+    const lanes: unknown = JSON.parse(payload ?? '');
+    return Array.isArray(lanes) ? lanes.filter((lane) => typeof lane === 'string') : [];
+  } catch {
+    return [];
+  }
+}

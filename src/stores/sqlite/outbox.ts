@@ -1,0 +1,42 @@
+import type { OutboxEntry, OutboxOutcome, Reply } from '../../ports/store.js';
+import type { Session } from './session.js';
+
+const ENTRY = 'entry_id AS entryId, job_id AS jobId, kind, due_at AS dueAt, tries, body';
+
+/** An entry that is taken falls due again when its lease ends: whoever took it may have died. */
+export function takeOutbox(
+  db: Session,
+  { limit, leaseMs }: { limit: number; leaseMs: number },
+): Reply<{ entries: OutboxEntry[] }> {
+  const now = db.now();
+  const rows = db.all<OutboxEntry>(
+    `SELECT ${ENTRY} FROM outbox WHERE due_at <= ? ORDER BY due_at, entry_id LIMIT ?`,
+    now,
+    limit,
+  );
+  const entries = rows.map((row) => ({ ...row, tries: row.tries + 1 }));
+  for (const { entryId, tries } of entries) {
+    db.run('UPDATE outbox SET due_at = ?, tries = ? WHERE entry_id = ?', now + leaseMs, tries, entryId);
+  }
+  return { now, entries };
+}
+
+export function settleOutbox(db: Session, outcomes: readonly OutboxOutcome[]): Reply<unknown> {
+  for (const outcome of outcomes) {
+    if (outcome.outcome === 'done') {
+      db.run('DELETE FROM outbox WHERE entry_id = ?', outcome.entryId);
+    } else {
+      const dueAt = outcome.outcome === 'again' ? outcome.dueAt : null;
+      db.run('UPDATE outbox SET due_at = ? WHERE entry_id = ?', dueAt, outcome.entryId);
+    }
+  }
+  return { now: db.now() };
+}
+
+export function deadOutbox(db: Session, { limit }: { limit: number }): Reply<{ entries: OutboxEntry[] }> {
+  const rows = db.all<Omit<OutboxEntry, 'dueAt'>>(
+    `SELECT ${ENTRY} FROM outbox WHERE due_at IS NULL ORDER BY entry_id LIMIT ?`,
+    limit,
+  );
+  return { now: db.now(), entries: rows.map((row) => ({ ...row, dueAt: 0 })) };
+}

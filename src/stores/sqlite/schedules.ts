@@ -1,0 +1,61 @@
+import type { Reply, Schedule, ScheduleRef } from '../../ports/store.js';
+import type { Session } from './session.js';
+
+export function putSchedule(db: Session, schedule: Schedule, expected: number): Reply<{ saved: boolean }> {
+  const { tenantId, scheduleId, version, nextFireAt, body } = schedule;
+  const { changes } =
+    expected === 0
+      ? db.run(
+          `INSERT INTO schedules (tenant_id, schedule_id, version, next_fire_at, body) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT DO NOTHING`,
+          tenantId,
+          scheduleId,
+          version,
+          nextFireAt,
+          body,
+        )
+      : db.run(
+          `UPDATE schedules SET version = ?, next_fire_at = ?, body = ?
+           WHERE tenant_id = ? AND schedule_id = ? AND version = ?`,
+          version,
+          nextFireAt,
+          body,
+          tenantId,
+          scheduleId,
+          expected,
+        );
+  return { now: db.now(), saved: changes > 0 };
+}
+
+export function deleteSchedule(
+  db: Session,
+  { tenantId, scheduleId }: ScheduleRef,
+): Reply<{ deleted: boolean }> {
+  const sql = 'DELETE FROM schedules WHERE tenant_id = ? AND schedule_id = ?';
+  return { now: db.now(), deleted: db.run(sql, tenantId, scheduleId).changes > 0 };
+}
+
+const SCHEDULE =
+  'tenant_id AS tenantId, schedule_id AS scheduleId, version, next_fire_at AS nextFireAt, body';
+
+export function schedules(
+  db: Session,
+  { tenantId, limit }: { tenantId: string | null; limit: number },
+): Reply<{ schedules: Schedule[] }> {
+  const rows = db.all<Schedule>(
+    `SELECT ${SCHEDULE} FROM schedules WHERE tenant_id = ifnull(?, tenant_id) ORDER BY tenant_id, schedule_id LIMIT ?`,
+    tenantId,
+    limit,
+  );
+  return { now: db.now(), schedules: rows.map((row) => ({ ...row })) };
+}
+
+export function dueSchedules(db: Session, { limit }: { limit: number }): Reply<{ schedules: Schedule[] }> {
+  const now = db.now();
+  const rows = db.all<Schedule>(
+    `SELECT ${SCHEDULE} FROM schedules WHERE next_fire_at <= ? ORDER BY next_fire_at, tenant_id, schedule_id LIMIT ?`,
+    now,
+    limit,
+  );
+  return { now, schedules: rows.map((row) => ({ ...row })) };
+}
