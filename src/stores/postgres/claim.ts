@@ -1,17 +1,19 @@
 import { queueOf } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
+import { assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
 import { roomIn } from './gates.js';
-import { loadAll } from './load.js';
 import { NOW, type Queries } from './session.js';
-import { changedJobs, LOG_COLUMNS, logBatch, setChanged } from './write-rows.js';
+import { changes, LOG_OF_CHANGES, setChanged } from './write-rows.js';
 
-type Candidate = {
-  readonly job_id: string;
+/** A due job with the rows of its log that it takes to put it together. Nobody runs it, so its row is up to date. */
+type Candidate = StoredRow & {
   readonly tenant_id: string;
   readonly gate: string;
   readonly priority: number;
   readonly due_at: number;
+  readonly created: string;
+  readonly link: string;
 };
 
 /** Takes due jobs within a transaction: the index finds them, locks make them ours, the caller's rules decide. */
@@ -23,12 +25,8 @@ export async function claim(
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
   const open = lanes.filter(({ lane }) => !paused.includes(queueOf(lane)));
   const { picked, lastTenant } = await pick(db, { lanes: open, limit, now }, afterTenant);
-  const found = await loadAll(
-    db,
-    picked.map(({ job_id }) => job_id),
-  );
-  const items = found
-    .map((loaded) => decide(loaded, now))
+  const items = picked
+    .map((candidate) => decide(assembleIdle(candidate, candidate), now))
     .filter((item): item is CommitItem => item !== null);
   if (items.length > 0) await write(db, items);
   return { now, alive, jobs: items.flatMap(({ job }) => job ?? []), lastTenant };
@@ -53,12 +51,12 @@ async function begin(db: Queries, incarnation: string): Promise<Begun> {
 }
 
 async function write(db: Queries, items: readonly CommitItem[]): Promise<void> {
-  const jobs = changedJobs(items, { alias: 'c', first: 2 });
-  const log = logBatch(items, { alias: 'l', first: 2 + jobs.values.length });
+  const { from, values } = changes(items, { alias: 'c', first: 2 });
   await db.rows(
-    `WITH logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from})
-     UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${jobs.from} WHERE j.job_id = c.job_id`,
-    [db.fixedNow(), ...jobs.values, ...log.values],
+    `WITH given AS MATERIALIZED (SELECT * FROM ${from}),
+     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM given c)
+     UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM given c WHERE j.job_id = c.job_id`,
+    [db.fixedNow(), ...values],
   );
 }
 
@@ -134,16 +132,22 @@ export type Stretch = {
   readonly room: number;
 };
 
-/** The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends. */
+const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
+
+/**
+ * The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends.
+ * A job that has gone on since the statement began has no link yet that it could see, and is left for the next claim.
+ */
 async function lockDue(
   db: Queries,
   stretches: readonly Stretch[],
   { most, now, except }: { most: number; now: number; except: readonly string[] },
 ): Promise<Candidate[]> {
-  return db.rows<Candidate>(
-    `SELECT c.job_id, s.tenant_id, s.gate, c.priority, c.due_at
+  const found = await db.rows<Omit<Candidate, 'link'> & { link: string | null }>(
+    `SELECT c.*, s.tenant_id, s.gate, (SELECT body FROM pawl.log WHERE log.job_id = c.job_id AND log.rev = 1) AS created,
+     (SELECT link FROM pawl.log WHERE log.job_id = c.job_id AND log.rev = c.rev) AS link
      FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) AS s (lane, tenant_id, gate, most), LATERAL (
-       SELECT j.job_id, j.priority, j.due_at FROM pawl.jobs j
+       SELECT ${COLUMNS}, j.priority, j.due_at FROM pawl.jobs j
        WHERE j.ready AND j.lane = s.lane AND j.tenant_id = s.tenant_id AND j.gate = s.gate
        AND (j.deadline_at IS NULL OR j.deadline_at > $5) AND j.job_id <> ALL($6)
        ORDER BY j.priority DESC, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) c`,
@@ -156,6 +160,7 @@ async function lockDue(
       except,
     ],
   );
+  return found.filter((row): row is Candidate => row.link !== null);
 }
 
 /** In turn, and no more of a gate than it has room for, even if several lanes lead to it. */

@@ -2,7 +2,7 @@ import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
 import { inOrder, type Saved } from './commit.js';
 import { codeOf, NOW, type Queries, type Session } from './session.js';
-import { changedJobs, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
+import { changes, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
 
 const SAVED: CommitReply = { ok: true, repeated: false };
 
@@ -85,11 +85,9 @@ async function change(db: Queries, item: CommitItem): Promise<CommitReply> {
   if (inboxRev !== null && guard.inbox_rev !== inboxRev) return { ok: false, code: 'INBOX_MOVED' };
   if (!(await append(db, item))) return repeatedOrTaken(db, item);
   if (job !== null) {
-    const jobs = changedJobs([item], { alias: 'c', first: 2 });
-    await db.rows(`UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${jobs.from} WHERE j.job_id = c.job_id`, [
-      db.fixedNow(),
-      ...jobs.values,
-    ]);
+    const { from, values } = changes([item], { alias: 'c', first: 2 });
+    const sql = `UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${from} WHERE j.job_id = c.job_id`;
+    await db.rows(sql, [db.fixedNow(), ...values]);
   }
   await writeSideRows(db, item);
   return SAVED;

@@ -1,7 +1,15 @@
 import type { CommitItem, CommitReply } from '../../ports/store.js';
 import { saveCarefully } from './commit-carefully.js';
 import { NOW, type Queries, type Session } from './session.js';
-import { changedJobs, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
+import {
+  changes,
+  LOG_COLUMNS,
+  LOG_OF_CHANGES,
+  logBatch,
+  NEW_COLUMNS,
+  newJobs,
+  setChanged,
+} from './write-rows.js';
 
 const SAVED: CommitReply = { ok: true, repeated: false };
 
@@ -70,12 +78,13 @@ async function together(
 
 const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
+const DIVISION_BY_ZERO = '22012';
 
 /** Someone else's row stands in the way of one of them, or will once its transaction ends. */
 function isConflict(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
-  return code === UNIQUE_VIOLATION || code === LOCK_NOT_AVAILABLE;
+  return code === UNIQUE_VIOLATION || code === LOCK_NOT_AVAILABLE || code === DIVISION_BY_ZERO;
 }
 
 /** How long a group waits for a row that someone else has locked, before its items go singly. */
@@ -119,39 +128,36 @@ export function inOrder(a: Ordered, b: Ordered): number {
 
 const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** Rows are locked in the order of their ids; a row that has gone on meanwhile is looked at again as it is then. */
-function saveChanges(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
-  const jobs = changedJobs(items, { alias: 'c', first: 4 });
-  const log = logBatch(items, { alias: 'l', first: 4 + jobs.values.length });
+/**
+ * Rows are locked in the order of their ids. The lists meet no other list, only rows by their key: the server plans
+ * such a statement well for one row and for a thousand. If a log row cannot be written for one of those that are ours,
+ * a division by zero undoes them all, and they are sent singly.
+ */
+function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
+  const items = unsorted.toSorted((a, b) => byText(a.jobId, b.jobId));
+  const { from, values } = changes(items, { alias: 'c', first: 2 });
   return db.rows(
     `WITH ${PATIENCE},
-     ours AS MATERIALIZED (SELECT j.job_id FROM patience, pawl.jobs j
-       JOIN unnest($4::text[], $2::text[], $3::int[]) AS g (job_id, attempt_id, inbox_rev) ON g.job_id = j.job_id
-       WHERE (g.attempt_id IS NULL OR (j.attempt_id = g.attempt_id AND j.incarnation IS NOT NULL))
-       AND (g.inbox_rev IS NULL OR j.inbox_rev = g.inbox_rev) ORDER BY j.job_id FOR UPDATE OF j),
-     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from} JOIN ours ON ours.job_id = l.job_id
-       WHERE EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = l.job_id AND p.rev = l.rev - 1)
-       ON CONFLICT DO NOTHING RETURNING job_id),
-     changed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${jobs.from} JOIN logged ON logged.job_id = c.job_id
-       WHERE j.job_id = c.job_id RETURNING j.job_id)
+     ours AS MATERIALIZED (SELECT c.* FROM patience, ${from}, LATERAL (SELECT 1 FROM pawl.jobs j WHERE j.job_id = c.job_id
+       AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
+       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) FOR UPDATE) AS locked),
+     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c WHERE ${FOLLOWS} ON CONFLICT DO NOTHING RETURNING 1),
+     changed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ours c WHERE j.job_id = c.job_id
+       AND 1 / (SELECT (SELECT count(*) FROM logged) = (SELECT count(*) FROM ours))::int = 1 RETURNING j.job_id)
      ${SAVED_IDS} FROM changed`,
-    [
-      db.fixedNow(),
-      items.map(({ attemptId }) => attemptId),
-      items.map(({ inboxRev }) => inboxRev),
-      ...jobs.values,
-      ...log.values,
-    ],
+    [db.fixedNow(), ...values],
   );
 }
 
+const FOLLOWS = 'EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.rev - 1)';
+
 /** Step records never touch the job's row: the log's key is their fence. */
 function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
-  const log = logBatch(items, { alias: 'l', first: 2 });
+  const log = logBatch(items, { alias: 'c', first: 2 });
   return db.rows(
-    `WITH logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from}
-       WHERE EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = l.job_id AND p.rev = l.rev - 1)
-       ORDER BY l.job_id ON CONFLICT DO NOTHING RETURNING job_id)
+    `WITH logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT c.* FROM ${log.from}
+       WHERE ${FOLLOWS}
+       ORDER BY c.job_id ON CONFLICT DO NOTHING RETURNING job_id)
      ${SAVED_IDS} FROM logged`,
     [db.fixedNow(), ...log.values],
   );

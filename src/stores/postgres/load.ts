@@ -16,8 +16,10 @@ export async function loadAll(db: Queries, jobIds: readonly string[]): Promise<L
   if (jobIds.length === 0) return [];
   const rows = await db.rows<Stored>(
     `SELECT ${COLUMNS}, l.rev AS log_rev, l.command_id, l.body, l.link
-     FROM pawl.jobs j JOIN pawl.log l ON l.job_id = j.job_id AND (l.rev = 1 OR l.rev >= j.rev)
-     WHERE j.job_id = ANY($1) ORDER BY j.job_id, l.rev`,
+     FROM unnest($1::text[]) AS i (job_id) JOIN pawl.jobs j ON j.job_id = i.job_id,
+     LATERAL (SELECT * FROM pawl.log WHERE log.job_id = j.job_id AND log.rev = 1
+       UNION ALL SELECT * FROM pawl.log WHERE log.job_id = j.job_id AND log.rev >= greatest(j.rev, 2)) l
+     ORDER BY j.job_id, l.rev`,
     [jobIds],
   );
   const byJob = new Map<string, { stored: Stored; log: LogRow[] }>();

@@ -63,8 +63,7 @@ export class Session {
 
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
   get single(): Queries {
-    const pool = this.#queries(this.#pool);
-    return this.#timed((sql, values) => persist(() => pool.rows(sql, values)));
+    return this.#queries((query) => persist(() => this.#pool.query(query)));
   }
 
   /**
@@ -82,10 +81,9 @@ export class Session {
 
   /** Statements on a connection that the application owns, within its transaction. */
   within(client: pg.ClientBase): Queries {
-    const queries = this.#queries(client);
-    return this.#timed(async (sql, values) => {
+    return this.#queries(async (query) => {
       try {
-        return await queries.rows(sql, values);
+        return await client.query(query);
       } catch (error) {
         throw storeError(error);
       }
@@ -101,7 +99,7 @@ export class Session {
     let broken: Error | undefined;
     try {
       await client.query('BEGIN');
-      const result = await work(this.#queries(client));
+      const result = await work(this.#queries((query) => client.query(query)));
       await client.query('COMMIT');
       return result;
     } catch (error) {
@@ -115,15 +113,11 @@ export class Session {
     }
   }
 
-  #queries(client: pg.Pool | pg.ClientBase): Queries {
-    return this.#timed(async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
+  #queries(send: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Queries {
+    const rows = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
       const query = { text: sql, values: [...values], types };
-      const named = this.#prepares ? { ...query, name: nameOf(sql) } : query;
-      return (await client.query(named)).rows as Row[];
-    });
-  }
-
-  #timed(rows: Queries['rows']): Queries {
+      return (await send(this.#prepares ? { ...query, name: nameOf(sql) } : query)).rows as Row[];
+    };
     const fixedNow = (): number | null => this.#clock?.() ?? null;
     const now = async (): Promise<number> => {
       const fixed = fixedNow();
@@ -131,7 +125,7 @@ export class Session {
       const [row] = await rows<{ now: number }>(`SELECT ${NOW} AS now`, [null]);
       return row?.now ?? 0;
     };
-    return { rows, now, fixedNow };
+    return { now, fixedNow, rows };
   }
 }
 

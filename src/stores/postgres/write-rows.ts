@@ -16,7 +16,7 @@ const LOG: readonly Column<CommitItem>[] = [
   ['owns', 'text', ({ identities }) => (identities.length === 0 ? null : JSON.stringify(identities))],
 ];
 
-type Written = { readonly row: JobRow; readonly job: Job };
+type Written = { readonly row: JobRow; readonly job: Job; readonly item: CommitItem };
 
 const CHANGING: readonly Column<Written>[] = [
   ['status', 'text', ({ row }) => row.status],
@@ -44,7 +44,16 @@ const FIXED: readonly Column<Written>[] = [
 ];
 
 const NEW = [...FIXED, ...CHANGING];
-const CHANGED = [...FIXED.slice(0, 1), ...CHANGING];
+/** A change with its log row, and what must still be true of the job. */
+const CHANGE: readonly Column<Written>[] = [
+  ['job_id', 'text', ({ row }) => row.jobId],
+  ...CHANGING,
+  ['command_id', 'text', ({ item }) => item.commandId],
+  ['body', 'text', ({ item }) => item.body],
+  ['link', 'text', ({ item }) => item.link],
+  ['holder', 'text', ({ item }) => item.attemptId],
+  ['inbox_rev', 'int', ({ item }) => item.inboxRev],
+];
 
 /** `unnest` of one list for each column, named `alias`, with parameters from `first` on. */
 function batch<T>(columns: readonly Column<T>[], items: readonly T[], { alias, first }: Place): Batch {
@@ -58,17 +67,20 @@ function batch<T>(columns: readonly Column<T>[], items: readonly T[], { alias, f
 type Place = { readonly alias: string; readonly first: number };
 
 const written = (items: readonly CommitItem[]): Written[] =>
-  items.flatMap(({ job }) => (job ? [{ row: rowOf(job), job }] : []));
+  items.flatMap((item) => (item.job ? [{ row: rowOf(item.job), job: item.job, item }] : []));
 
 export const logBatch = (items: readonly CommitItem[], place: Place): Batch => batch(LOG, items, place);
 export const newJobs = (items: readonly CommitItem[], place: Place): Batch =>
   batch(NEW, written(items), place);
-export const changedJobs = (items: readonly CommitItem[], place: Place): Batch =>
-  batch(CHANGED, written(items), place);
+export const changes = (items: readonly CommitItem[], place: Place): Batch =>
+  batch(CHANGE, written(items), place);
 
 export const LOG_COLUMNS = LOG.map(([name]) => name).join(', ');
 export const NEW_COLUMNS = NEW.map(([name]) => name).join(', ');
-/** For `UPDATE pawl.jobs j … FROM c`; `now` is the parameter with the time. A job that is held never gets ready. */
+/** For `UPDATE pawl.jobs j … FROM` changes named `c`; `now` is the time, as SQL. A job that is held never gets ready. */
 export const setChanged = (now: string): string =>
   `${CHANGING.map(([name]) => `${name} = c.${name}`).join(', ')},
    ready = c.due_at IS NOT NULL AND c.due_at <= ${now} AND NOT j.held`;
+/** For `INSERT INTO pawl.log` from changes named `c`. */
+export const LOG_OF_CHANGES =
+  '(job_id, rev, command_id, body, link) SELECT c.job_id, c.rev, c.command_id, c.body, c.link';

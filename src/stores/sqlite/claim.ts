@@ -1,7 +1,7 @@
-import { queueOf, type Job } from '../../kernel/index.js';
+import { queueOf, type Job, type Status } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { takeTurns, type DueJobs } from '../fair-turns.js';
-import { assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
+import { assembleIdle, type StoredRow } from '../job-state.js';
 import { saveClaim } from './commit.js';
 import type { Session } from './session.js';
 
@@ -130,21 +130,59 @@ type Stretch = {
   readonly limit: number;
 };
 
-const CANDIDATE = STORED_COLUMNS.map((column) => `jobs.${column}`).join(', ');
+type Tuple = readonly [
+  id: number,
+  jobId: string,
+  status: Status,
+  rev: number,
+  attemptId: string | null,
+  createdAt: number,
+  updatedAt: number,
+  inboxRev: number,
+  state: string,
+  priority: number,
+  dueAt: number,
+  created: string,
+  link: string,
+];
 
 function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Candidate[] {
-  return db.all<Candidate>(
-    `SELECT jobs.id, ${CANDIDATE}, priority, due_at, gate, first.body AS created, head.link
+  const tuples = db.tuples<Tuple>(
+    `SELECT jobs.id, job_id, status, jobs.rev, attempt_id, created_at, updated_at, inbox_rev, state, priority, due_at,
+     first.body, ifnull(head.link, first.link)
      FROM jobs JOIN log AS first ON first.job = jobs.id AND first.rev = 1
-     JOIN log AS head ON head.job = jobs.id AND head.rev = jobs.rev
+     LEFT JOIN log AS head ON jobs.rev > 1 AND head.job = jobs.id AND head.rev = jobs.rev
      WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate = ? AND (deadline_at IS NULL OR deadline_at > ?)
-     ORDER BY priority DESC, due_at, jobs.job_id LIMIT ?`,
+     ORDER BY priority DESC, due_at, job_id LIMIT ?`,
     lane,
     tenantId,
     gate,
     now,
     limit,
   );
+  return tuples.map((tuple) => candidateOf(tuple, gate));
+}
+
+/** Nobody holds it and it has not ended, else it would not be due. */
+function candidateOf(tuple: Tuple, gate: string): Candidate {
+  return {
+    id: tuple[0],
+    job_id: tuple[1],
+    status: tuple[2],
+    rev: tuple[3],
+    attempt_id: tuple[4],
+    incarnation: null,
+    created_at: tuple[5],
+    updated_at: tuple[6],
+    finished_at: null,
+    inbox_rev: tuple[7],
+    state: tuple[8],
+    priority: tuple[9],
+    due_at: tuple[10],
+    gate,
+    created: tuple[11],
+    link: tuple[12],
+  };
 }
 
 function inTurn(a: Candidate, b: Candidate): number {

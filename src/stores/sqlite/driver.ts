@@ -9,6 +9,8 @@ export interface Statement {
   run(...values: readonly SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
   get(...values: readonly SqlValue[]): Readonly<Record<string, SqlValue>> | undefined;
   all(...values: readonly SqlValue[]): Readonly<Record<string, SqlValue>>[];
+  /** Not in every Node that has its own SQLite. */
+  setReturnArrays?(enabled: boolean): void;
 }
 
 export type SqlValue = string | number | null;

@@ -1,8 +1,11 @@
 import { STATUSES } from '../../kernel/index.js';
 import type { Migration } from '../migration.js';
 
-/** The states of the first release. A later one adds its own by a step of its own. */
-const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
+/**
+ * The states of the first release, as one text: to look for a word in it costs a tenth of an IN list, which SQLite
+ * puts into a table of its own for every statement (bench/store.ts). A later release adds its own by a step of its own.
+ */
+const STATUS_LIST = STATUSES.join(' ');
 
 /**
  * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
@@ -22,7 +25,7 @@ export const MIGRATIONS: readonly Migration[] = [
     lane TEXT NOT NULL,
     gate TEXT NOT NULL,
     priority INTEGER NOT NULL,
-    status TEXT NOT NULL CHECK (status IN (${STATUS_LIST})),
+    status TEXT NOT NULL CHECK (instr(' ${STATUS_LIST} ', ' ' || status || ' ') > 0),
     rev INTEGER NOT NULL,
     attempt_id TEXT,
     incarnation TEXT,

@@ -37,6 +37,16 @@ export class Session {
     return this.#prepare(sql).all(...values) as Row[];
   }
 
+  /** Rows as lists of their columns: where many rows have many columns, half the cost of objects (bench/store.ts). */
+  tuples<Tuple extends readonly SqlValue[]>(sql: string, ...values: readonly SqlValue[]): Tuple[] {
+    const statement = this.#prepare(sql);
+    if (statement.setReturnArrays === undefined) {
+      return statement.all(...values).map((row) => Object.values(row) as unknown as Tuple);
+    }
+    statement.setReturnArrays(true);
+    return statement.all(...values) as unknown as Tuple[];
+  }
+
   /** Runs `work` alone and whole: what it wrote is durable when this returns, and gone if it throws. */
   async write<T>(work: () => T): Promise<T> {
     const turn = this.#last.then(() => this.#transact(work));

@@ -1,0 +1,103 @@
+import { prepareCommit } from '../../src/engine/prepare-commit.js';
+import {
+  decide,
+  laneOf,
+  newJobId,
+  NO_STEPS,
+  type Command,
+  type Job,
+  type JobSpec,
+} from '../../src/kernel/index.js';
+import type { ClaimLane, CommitItem, Loaded, Store } from '../../src/ports/store.js';
+import { aJobSpec, command, prng } from '../../src/testkit/index.js';
+
+export const BATCH = 1_000;
+export const worker = { id: 'w', incarnation: 'w.1' };
+export const lane: ClaimLane = { lane: laneOf(aJobSpec()), keyLimit: null };
+export const clock = {
+  now: () => Date.now(),
+  after: (ms: number, run: () => void) => {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+const random = prng(1);
+
+function commitOf(head: Loaded | null, jobId: string, given: Command): CommitItem {
+  const decision = decide(head && head.job, given, NO_STEPS);
+  if (!decision.ok) throw new Error(decision.code);
+  const attemptId = 'attemptId' in given && given.type !== 'claim' ? given.attemptId : null;
+  const commandId = `${jobId}/${head?.job.rev ?? 0}`;
+  return prepareCommit(head, { jobId, commandId, events: decision.events }, { attemptId });
+}
+
+export function creates(count: number, spec: Partial<JobSpec> = {}): CommitItem[] {
+  return Array.from({ length: count }, () => {
+    const now = Date.now();
+    const jobId = newJobId({ now, bucket: random.int(1024), draw: (below) => random.int(below) });
+    const wanted = aJobSpec({ scheduledAt: now, ...spec, jobId });
+    return commitOf(
+      null,
+      jobId,
+      command('create', { now, spec: wanted, input: '{"order":1001,"cents":4200}' }),
+    );
+  });
+}
+
+export const batchesOf = <T>(items: readonly T[]): T[][] =>
+  Array.from({ length: Math.ceil(items.length / BATCH) }, (_, i) => items.slice(i * BATCH, (i + 1) * BATCH));
+
+export async function createAll(store: Store, items: readonly CommitItem[]): Promise<void> {
+  for (const batch of batchesOf(items)) {
+    const { replies } = await store.commit(batch);
+    if (replies.some(({ ok }) => !ok)) throw new Error('a job was not created');
+  }
+}
+
+let claims = 0;
+
+/** Claims up to `limit` jobs. Answers with what it takes to finish them. */
+export async function claimSome(store: Store, limit: number): Promise<Loaded[]> {
+  const heads: Loaded[] = [];
+  await store.claim({
+    worker,
+    lanes: [lane],
+    limit,
+    afterTenant: '',
+    decide: (found, now) => {
+      claims += 1;
+      const given = command('claim', { now, attemptId: `w/${claims}`, worker });
+      const item = commitOf(found, found.job.spec.jobId, given);
+      if (item.job) heads.push({ job: item.job, link: item.link, inboxRev: found.inboxRev });
+      return item;
+    },
+  });
+  return heads;
+}
+
+export async function finish(store: Store, heads: readonly Loaded[]): Promise<void> {
+  const ends = heads.map((head) => {
+    const { spec, attemptId }: Job = head.job;
+    const given = command('complete', { now: Date.now(), attemptId: attemptId ?? '', result: '{"ok":true}' });
+    return commitOf(head, spec.jobId, given);
+  });
+  const { replies } = await store.commit(ends);
+  if (replies.some(({ ok }) => !ok)) throw new Error('a job was not finished');
+}
+
+export async function claimAndComplete(store: Store, jobs: number): Promise<void> {
+  for (let finished = 0; finished < jobs;) {
+    const heads = await claimSome(store, BATCH);
+    if (heads.length === 0) throw new Error('nothing to claim');
+    await finish(store, heads);
+    finished += heads.length;
+  }
+}
+
+/** What raw SQL writes in place of the kernel's events: as many bytes. */
+export const RAW = {
+  claim: '{"v":2,"events":[{"type":"attempt.started"}]}'.padEnd(160),
+  end: '{"v":2,"events":[{"type":"job.succeeded"}]} {"ok":true}'.padEnd(120),
+  state: '{"workerId":"w"}'.padEnd(70),
+};
