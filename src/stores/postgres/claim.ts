@@ -2,7 +2,7 @@ import { queueOf } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
 import { assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
-import { roomIn } from './gates.js';
+import { roomIn, type Stretch } from './gates.js';
 import { NOW, type Queries } from './session.js';
 import { changes, LOG_OF_CHANGES, setChanged } from './write-rows.js';
 
@@ -124,13 +124,6 @@ async function candidatesOf(db: Queries, search: Search, tenants: readonly strin
   const more = await lockDue(db, hungry, { most: limit, now, except });
   return withinRoom([...first, ...more], stretches);
 }
-
-export type Stretch = {
-  readonly lane: string;
-  readonly tenant: string;
-  readonly gate: string;
-  readonly room: number;
-};
 
 const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
 

@@ -1,10 +1,12 @@
 import { PawlError } from '../../errors.js';
-import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
-import { inOrder, type Saved } from './commit.js';
+import type { CommitItem, CommitReply } from '../../ports/store.js';
+import { ownersOf, takeIdentities } from './identities.js';
 import { codeOf, NOW, type Queries, type Session } from './session.js';
 import { changes, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
 
 const SAVED: CommitReply = { ok: true, repeated: false };
+
+export type Saved = { readonly reply: CommitReply; readonly now: number };
 
 /** How long a start waits for another transaction that has taken the same key and not ended. */
 const LOCK_TIMEOUT = '5s';
@@ -117,18 +119,6 @@ async function writerOf(db: Queries, { jobId, rev }: CommitItem): Promise<string
   return row?.command_id ?? null;
 }
 
-async function takeIdentities(db: Queries, { jobId, identities }: CommitItem): Promise<boolean> {
-  for (const { tenantId, kind, value } of identities.toSorted(inOrder)) {
-    const rows = await db.rows(
-      `INSERT INTO pawl.identities (tenant_id, kind, value, job_id) VALUES ($1, $2, $3, $4)
-       ON CONFLICT DO NOTHING RETURNING 1`,
-      [tenantId, kind, value, jobId],
-    );
-    if (rows.length === 0) return false;
-  }
-  return true;
-}
-
 async function writeSideRows(db: Queries, { jobId, consumed, outbox, dlqItem }: CommitItem): Promise<void> {
   if (consumed.length > 0) {
     await db.rows('UPDATE pawl.inbox SET consumed = true WHERE job_id = $1 AND key = ANY($2)', [
@@ -149,21 +139,4 @@ async function writeSideRows(db: Queries, { jobId, consumed, outbox, dlqItem }: 
       [dlqId, jobId, tenantId, status, createdAt, JSON.stringify(dlqItem)],
     );
   }
-}
-
-export async function ownersOf(db: Queries, identities: readonly Identity[]): Promise<(string | null)[]> {
-  const rows = await db.rows<Identity & { tenant_id: string; job_id: string }>(
-    `SELECT tenant_id, kind, value, job_id FROM pawl.identities
-     WHERE (tenant_id, kind, value) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
-    [
-      identities.map(({ tenantId }) => tenantId),
-      identities.map(({ kind }) => kind),
-      identities.map(({ value }) => value),
-    ],
-  );
-  return identities.map(
-    ({ tenantId, kind, value }) =>
-      rows.find((row) => row.tenant_id === tenantId && row.kind === kind && row.value === value)?.job_id ??
-      null,
-  );
 }

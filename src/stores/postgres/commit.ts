@@ -1,5 +1,6 @@
 import type { CommitItem, CommitReply } from '../../ports/store.js';
-import { saveCarefully } from './commit-carefully.js';
+import { saveCarefully, type Saved } from './commit-carefully.js';
+import { byText, inOrder } from './identities.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
@@ -12,8 +13,6 @@ import {
 } from './write-rows.js';
 
 const SAVED: CommitReply = { ok: true, repeated: false };
-
-export type Saved = { readonly reply: CommitReply; readonly now: number };
 
 /**
  * Saves a group of commits: those of one kind together, in one statement that is its own transaction. Whatever does not
@@ -119,15 +118,6 @@ function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome
   );
 }
 
-type Ordered = { readonly tenantId: string; readonly kind: string; readonly value: string };
-
-/** Identities are taken in one order, so that two starts cannot wait for each other. */
-export function inOrder(a: Ordered, b: Ordered): number {
-  return byText(a.tenantId, b.tenantId) || byText(a.kind, b.kind) || byText(a.value, b.value);
-}
-
-const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
-
 /**
  * Rows are locked in the order of their ids. The lists meet no other list, only rows by their key: the server plans
  * such a statement well for one row and for a thousand. If a log row cannot be written for one of those that are ours,
@@ -141,7 +131,7 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
      ours AS MATERIALIZED (SELECT c.* FROM patience, ${from}, LATERAL (SELECT 1 FROM pawl.jobs j WHERE j.job_id = c.job_id
        AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
        AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) FOR UPDATE) AS locked),
-     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c WHERE ${FOLLOWS} ON CONFLICT DO NOTHING RETURNING 1),
+     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c WHERE ${follows('c.log_rev')} ON CONFLICT DO NOTHING RETURNING 1),
      changed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ours c WHERE j.job_id = c.job_id
        AND 1 / (SELECT (SELECT count(*) FROM logged) = (SELECT count(*) FROM ours))::int = 1 RETURNING j.job_id)
      ${SAVED_IDS} FROM changed`,
@@ -149,14 +139,15 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
   );
 }
 
-const FOLLOWS = 'EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.rev - 1)';
+const follows = (rev: string): string =>
+  `EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = ${rev} - 1)`;
 
 /** Step records never touch the job's row: the log's key is their fence. */
 function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
   const log = logBatch(items, { alias: 'c', first: 2 });
   return db.rows(
     `WITH logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT c.* FROM ${log.from}
-       WHERE ${FOLLOWS}
+       WHERE ${follows('c.rev')}
        ORDER BY c.job_id ON CONFLICT DO NOTHING RETURNING job_id)
      ${SAVED_IDS} FROM logged`,
     [db.fixedNow(), ...log.values],

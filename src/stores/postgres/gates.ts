@@ -1,6 +1,13 @@
 import type { ClaimLane } from '../../ports/store.js';
-import type { Stretch } from './claim.js';
 import type { Queries } from './session.js';
+
+/** One part of the claim index, and how many of its jobs may be taken. */
+export type Stretch = {
+  readonly lane: string;
+  readonly tenant: string;
+  readonly gate: string;
+  readonly room: number;
+};
 
 type Gate = { readonly lane: string; readonly tenant: string; readonly gate: string };
 

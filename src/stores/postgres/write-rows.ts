@@ -48,6 +48,7 @@ const NEW = [...FIXED, ...CHANGING];
 const CHANGE: readonly Column<Written>[] = [
   ['job_id', 'text', ({ row }) => row.jobId],
   ...CHANGING,
+  ['log_rev', 'int', ({ item }) => item.rev],
   ['command_id', 'text', ({ item }) => item.commandId],
   ['body', 'text', ({ item }) => item.body],
   ['link', 'text', ({ item }) => item.link],
@@ -83,4 +84,4 @@ export const setChanged = (now: string): string =>
    ready = c.due_at IS NOT NULL AND c.due_at <= ${now} AND NOT j.held`;
 /** For `INSERT INTO pawl.log` from changes named `c`. */
 export const LOG_OF_CHANGES =
-  '(job_id, rev, command_id, body, link) SELECT c.job_id, c.rev, c.command_id, c.body, c.link';
+  '(job_id, rev, command_id, body, link) SELECT c.job_id, c.log_rev, c.command_id, c.body, c.link';

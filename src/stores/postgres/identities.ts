@@ -1,0 +1,39 @@
+import type { CommitItem, Identity } from '../../ports/store.js';
+import type { Queries } from './session.js';
+
+/** Identities are taken in one order, so that two starts cannot wait for each other. */
+export function inOrder(a: Identity, b: Identity): number {
+  return byText(a.tenantId, b.tenantId) || byText(a.kind, b.kind) || byText(a.value, b.value);
+}
+
+export const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
+
+/** False: one of them belongs to another job. Those before it have been taken. */
+export async function takeIdentities(db: Queries, { jobId, identities }: CommitItem): Promise<boolean> {
+  for (const { tenantId, kind, value } of identities.toSorted(inOrder)) {
+    const rows = await db.rows(
+      `INSERT INTO pawl.identities (tenant_id, kind, value, job_id) VALUES ($1, $2, $3, $4)
+       ON CONFLICT DO NOTHING RETURNING 1`,
+      [tenantId, kind, value, jobId],
+    );
+    if (rows.length === 0) return false;
+  }
+  return true;
+}
+
+export async function ownersOf(db: Queries, identities: readonly Identity[]): Promise<(string | null)[]> {
+  const rows = await db.rows<Identity & { tenant_id: string; job_id: string }>(
+    `SELECT tenant_id, kind, value, job_id FROM pawl.identities
+     WHERE (tenant_id, kind, value) IN (SELECT * FROM unnest($1::text[], $2::text[], $3::text[]))`,
+    [
+      identities.map(({ tenantId }) => tenantId),
+      identities.map(({ kind }) => kind),
+      identities.map(({ value }) => value),
+    ],
+  );
+  return identities.map(
+    ({ tenantId, kind, value }) =>
+      rows.find((row) => row.tenant_id === tenantId && row.kind === kind && row.value === value)?.job_id ??
+      null,
+  );
+}
