@@ -3,9 +3,12 @@ import { claims } from './claims.js';
 import { fencing } from './fencing.js';
 import { identity } from './identity.js';
 import { effects, inbox } from './mailbox.js';
+import { limits } from './limits.js';
 import type { Topic } from './rig.js';
 import { leases, timers } from './time.js';
+import { outbox, retention, schedules } from './upkeep.js';
 import { deadLetters, feed, lists } from './views.js';
+import { wakeUps } from './wake-ups.js';
 
 /** What every store must do, by topic. Run each case on a rig of its own: `Rig.start(open)`. */
 export const STORE_CONFORMANCE: readonly Topic[] = [
@@ -20,6 +23,11 @@ export const STORE_CONFORMANCE: readonly Topic[] = [
   lists,
   feed,
   deadLetters,
+  limits,
+  schedules,
+  outbox,
+  retention,
+  wakeUps,
 ];
 
 export { Rig, type Case, type OpenStore, type Topic } from './rig.js';

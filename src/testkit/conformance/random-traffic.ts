@@ -8,7 +8,7 @@ import {
   type CommandOf,
   type Job,
 } from '../../kernel/index.js';
-import type { Store } from '../../ports/store.js';
+import type { NewOutboxEntry, Store } from '../../ports/store.js';
 import type { Random } from '../../ports/random.js';
 import { aFailure, aFatalFailure, aWait, command } from '../sample-commands.js';
 import { aJobSpec } from '../sample-job.js';
@@ -37,7 +37,7 @@ export async function randomTraffic(
 
   const operation = async (n: number): Promise<void> => {
     const jobId = ids.length > 0 ? (ids[random.int(ids.length)] ?? '') : '';
-    switch (random.int(12)) {
+    switch (random.int(15)) {
       case 0:
       case 1: {
         const id = `job_random_${n}`;
@@ -45,10 +45,17 @@ export async function randomTraffic(
           tenantId: pick(...TENANTS),
           task: pick('order', 'mail'),
           priority: random.int(3),
+          concurrencyKey: pick(null, null, 'a', 'b'),
           scheduledAt: clock.now() + pick(0, 0, 700),
         };
         const key = { tenantId: spec.tenantId, kind: 'key' as const, value: `k${random.int(40)}` };
-        const reply = await rig.give(id, rig.createCommand(id, spec), { identities: [key] });
+        const reply = await rig.give(id, rig.createCommand(id, spec), {
+          identities: [key],
+          outbox: pick<readonly NewOutboxEntry[]>(
+            [],
+            [{ entryId: id, kind: 'callback', dueAt: clock.now(), body: '1' }],
+          ),
+        });
         if (reply.ok) ids.push(id);
         return say('create', reply);
       }
@@ -57,6 +64,7 @@ export async function randomTraffic(
         const { alive, jobs, lastTenant } = await rig.claim(pick('worker-a', 'worker-b'), {
           limit: 1 + random.int(4),
           lanes: LANES,
+          keyLimit: pick(null, 1, 2),
           afterTenant: pick('', 'acme', 'globex'),
         });
         return say('claim', [alive, lastTenant, jobs.map(({ spec, attemptId }) => [spec.jobId, attemptId])]);
@@ -80,6 +88,21 @@ export async function randomTraffic(
             result: pick(null, `${n}`),
           }),
         );
+      case 8: {
+        const hold = { jobIds: [jobId], reason: 'r', by: 'operator:a' };
+        const { changed } = await (random.int(3) === 0 ? store.hold(hold) : store.release([jobId]));
+        return say('hold', changed);
+      }
+      case 9: {
+        await store.pauseQueue({ queue: 'default', paused: random.int(4) === 0, by: 'operator:a' });
+        return say('paused', (await store.pausedQueues()).queues);
+      }
+      case 10: {
+        const { entries } = await store.takeOutbox({ limit: 2, leaseMs: 1_000 });
+        const settled = entries.slice(1).map(({ entryId }) => ({ entryId, outcome: 'done' as const }));
+        await store.settleOutbox(settled);
+        return say('outbox', entries);
+      }
       case 7:
         return say('due', (await store.due({ limit: 5 })).jobIds);
       default: {

@@ -1,0 +1,180 @@
+import { deepStrictEqual, equal } from 'node:assert/strict';
+import type { Schedule } from '../../ports/store.js';
+import { aFatalFailure, command } from '../sample-commands.js';
+import { T0 } from '../sample-job.js';
+import type { Rig, Topic } from './rig.js';
+
+const schedule = (scheduleId: string, changes: Partial<Schedule> = {}): Schedule => ({
+  tenantId: 'acme',
+  scheduleId,
+  version: 1,
+  nextFireAt: T0 + 100,
+  body: '{"cron":"* * * * *"}',
+  ...changes,
+});
+
+export const schedules: Topic = {
+  name: 'schedules',
+  cases: {
+    'a change counts only if it was made on what is there': async (rig) => {
+      const { store } = rig;
+      equal((await store.putSchedule(schedule('s'), 1)).saved, false);
+      equal((await store.putSchedule(schedule('s'), 0)).saved, true);
+      equal((await store.putSchedule(schedule('s'), 0)).saved, false);
+      const moved = schedule('s', { version: 2, nextFireAt: T0 + 200 });
+      equal((await store.putSchedule(moved, 1)).saved, true);
+      equal((await store.putSchedule(schedule('s', { version: 2 }), 1)).saved, false);
+      deepStrictEqual((await store.schedules({ tenantId: null, limit: 10 })).schedules, [moved]);
+    },
+    'what is due is found, longest due first; what is paused never is': async (rig) => {
+      const { store } = rig;
+      await store.putSchedule(schedule('b', { nextFireAt: T0 + 50 }), 0);
+      await store.putSchedule(schedule('a'), 0);
+      await store.putSchedule(schedule('c', { nextFireAt: T0 + 500 }), 0);
+      await store.putSchedule(schedule('d', { nextFireAt: null }), 0);
+      rig.clock.advance(100);
+      const { schedules: due } = await store.dueSchedules({ limit: 10 });
+      deepStrictEqual(
+        due.map(({ scheduleId }) => scheduleId),
+        ['b', 'a'],
+      );
+    },
+    'tenants have their own': async (rig) => {
+      const { store } = rig;
+      await store.putSchedule(schedule('s'), 0);
+      await store.putSchedule(schedule('s', { tenantId: 'globex' }), 0);
+      equal((await store.schedules({ tenantId: 'globex', limit: 10 })).schedules.length, 1);
+      equal((await store.deleteSchedule({ tenantId: 'globex', scheduleId: 's' })).deleted, true);
+      equal((await store.deleteSchedule({ tenantId: 'globex', scheduleId: 's' })).deleted, false);
+      equal((await store.schedules({ tenantId: 'acme', limit: 10 })).schedules.length, 1);
+    },
+  },
+};
+
+const entry = (entryId: string, dueAt = T0) => ({
+  entryId,
+  kind: 'callback',
+  dueAt,
+  body: `{"id":"${entryId}"}`,
+});
+
+export const outbox: Topic = {
+  name: 'outbox',
+  cases: {
+    'an entry is there with the commit that made it, and not without': async (rig) => {
+      await rig.create('job_out_1', {}, { outbox: [entry('e1')] });
+      const refused = await rig.prepare('job_out_1', command('cancel'), { outbox: [entry('e2')] });
+      await rig.store.commit([{ ...refused, rev: refused.rev + 1 }]);
+      const { entries } = await rig.store.takeOutbox({ limit: 10, leaseMs: 1_000 });
+      deepStrictEqual(entries, [{ ...entry('e1'), jobId: 'job_out_1', tries: 1 }]);
+    },
+    'an entry is taken by one, and again if that one does not settle it in time': async (rig) => {
+      await rig.create('job_out_2', {}, { outbox: [entry('e3'), entry('e4', T0 + 5_000)] });
+      const take = async () => (await rig.store.takeOutbox({ limit: 10, leaseMs: 1_000 })).entries;
+      equal((await take()).length, 1);
+      deepStrictEqual(await take(), []);
+      rig.clock.advance(1_000);
+      deepStrictEqual(
+        (await take()).map(({ entryId, tries }) => [entryId, tries]),
+        [['e3', 2]],
+      );
+      await rig.store.settleOutbox([{ entryId: 'e3', outcome: 'done' }]);
+      rig.clock.advance(10_000);
+      deepStrictEqual(
+        (await take()).map(({ entryId }) => entryId),
+        ['e4'],
+      );
+    },
+    'one that failed is tried later, one that was given up is kept': async (rig) => {
+      await rig.create('job_out_3', {}, { outbox: [entry('e5'), entry('e6')] });
+      await rig.store.takeOutbox({ limit: 10, leaseMs: 1_000 });
+      await rig.store.settleOutbox([
+        { entryId: 'e5', outcome: 'again', dueAt: T0 + 60_000 },
+        { entryId: 'e6', outcome: 'dead' },
+      ]);
+      rig.clock.advance(59_999);
+      deepStrictEqual((await rig.store.takeOutbox({ limit: 10, leaseMs: 1 })).entries, []);
+      rig.clock.advance(1);
+      equal((await rig.store.takeOutbox({ limit: 10, leaseMs: 1 })).entries[0]?.entryId, 'e5');
+      deepStrictEqual(
+        (await rig.store.deadOutbox({ limit: 10 })).entries.map(({ entryId, tries }) => [entryId, tries]),
+        [['e6', 1]],
+      );
+    },
+  },
+};
+
+const key = (value: string) => ({ tenantId: 'acme', kind: 'key' as const, value });
+const DAY_MS = 86_400_000;
+
+async function purgeAll(rig: Rig, finishedBefore: number): Promise<{ jobs: number; identities: number }> {
+  const sum = { jobs: 0, identities: 0 };
+  let after: string | null = null;
+  do {
+    const page = await rig.store.purge({ finishedBefore, identityTtlMs: 30 * DAY_MS, limit: 2, after });
+    sum.jobs += page.jobs;
+    sum.identities += page.identities;
+    after = page.next;
+  } while (after !== null);
+  return sum;
+}
+
+export const retention: Topic = {
+  name: 'retention',
+  cases: {
+    'jobs that ended long ago go with all that is theirs; others stay': async (rig) => {
+      for (const id of ['job_old_1', 'job_old_2', 'job_old_3', 'job_live_1', 'job_new_1'])
+        await rig.create(id);
+      await rig.store.putMessage({ jobId: 'job_old_1', key: 'k', payload: '1' });
+      await rig.store.putEffect({ jobId: 'job_old_1', step: 's', occurrence: 1, entry: 1, result: '1' });
+      for (const id of ['job_old_1', 'job_old_2', 'job_old_3']) await rig.give(id, command('cancel'));
+      rig.clock.advance(DAY_MS);
+      await rig.give('job_new_1', command('cancel', { now: rig.clock.now() }));
+      deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 3, identities: 0 });
+      equal((await rig.store.load('job_old_1')).found, null);
+      deepStrictEqual((await rig.store.log('job_old_1', { fromRev: 1, limit: 10 })).rows, []);
+      deepStrictEqual((await rig.store.effects('job_old_1')).results, []);
+      deepStrictEqual((await rig.store.inbox('job_old_1')).messages, []);
+      deepStrictEqual((await rig.store.counts({ tenantId: null })).counts, { queued: 1, cancelled: 1 });
+      deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 0, identities: 0 });
+    },
+    'the feed goes on behind what was deleted': async (rig) => {
+      await rig.create('job_feed_1');
+      await rig.give('job_feed_1', command('cancel'));
+      const { rows } = await rig.store.feed({ after: null, limit: 10 });
+      const position = rows.at(-1)?.position ?? null;
+      rig.clock.advance(1);
+      await purgeAll(rig, rig.clock.now());
+      await rig.create('job_feed_2');
+      const next = await rig.store.feed({ after: position, limit: 10 });
+      deepStrictEqual(
+        next.rows.map(({ jobId, rev }) => [jobId, rev]),
+        [['job_feed_2', 1]],
+      );
+    },
+    'identities outlive their job for a while': async (rig) => {
+      await rig.create('job_ttl_1', {}, { identities: [key('k')] });
+      await rig.give('job_ttl_1', command('cancel'));
+      rig.clock.advance(1);
+      await purgeAll(rig, rig.clock.now());
+      deepStrictEqual((await rig.store.resolve([key('k')])).jobIds, ['job_ttl_1']);
+      const again = await rig.prepare('job_ttl_2', rig.createCommand('job_ttl_2'), {
+        identities: [key('k')],
+      });
+      equal((await rig.store.commit([again])).replies[0]?.ok, false);
+      rig.clock.advance(30 * DAY_MS);
+      deepStrictEqual(await purgeAll(rig, 0), { jobs: 0, identities: 1 });
+      equal((await rig.store.commit([again])).replies[0]?.ok, true);
+    },
+    'a failed job stays as long as its dead-letter item is open': async (rig) => {
+      const { attemptId } = await rig.running('job_dlq_9');
+      await rig.give(
+        'job_dlq_9',
+        command('fail-attempt', { attemptId: attemptId ?? '', failure: aFatalFailure }),
+      );
+      rig.clock.advance(DAY_MS);
+      deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 0, identities: 0 });
+      equal((await rig.load('job_dlq_9')).job.status, 'failed');
+    },
+  },
+};
