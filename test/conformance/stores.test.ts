@@ -71,7 +71,7 @@ describe('every store says the same as the memory store', () => {
   };
 
   for (const [store, fresh] of Object.entries(STORES).filter(([name]) => name !== 'memory')) {
-    test(`${store}, on ${SEQUENCES} random sequences`, { timeout: 120_000 }, async () => {
+    test(`${store}, on ${SEQUENCES} random sequences`, { timeout: 120_000 + SEQUENCES * 2_000 }, async () => {
       for (let seed = 0; seed < SEQUENCES; seed++) {
         const [model, real] = await Promise.all([said(STORES['memory'] ?? fresh, seed), said(fresh, seed)]);
         expect(real, `seed ${seed}`).toEqual(model);
