@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,11 +10,16 @@ import pg from 'pg';
 export type PostgresServer = {
   /** A new, empty database: its URL. */
   createDatabase(): Promise<string>;
+  /** Lets the server's user into a folder, and answers with its path. */
+  reachable(folder: string): string;
   stop(): Promise<void>;
 };
 
 /** Postgres refuses to run as root. This user is on every Unix, and owns nothing. */
 const NOBODY = { uid: 65_534, gid: 65_534 };
+
+/** Everyone may in, except that `locked_*` users need their password. */
+const ACCESS = 'host all /^locked_ 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n';
 
 /**
  * The server that `PAWL_TEST_POSTGRES_URL` names, or one of our own: its binaries come from npm, so nothing needs to be
@@ -46,6 +51,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
     { ...options, stdio: 'ignore' },
   );
+  writeFileSync(join(data, 'pg_hba.conf'), ACCESS);
   const port = await freePort();
   const settings = [
     '-c',
@@ -75,6 +81,10 @@ function server(url: string, stop: () => Promise<void>): PostgresServer {
   let databases = 0;
   return {
     stop,
+    reachable(folder) {
+      if (process.getuid?.() === 0) chownSync(folder, NOBODY.uid, NOBODY.gid);
+      return folder;
+    },
     async createDatabase() {
       const name = `pawl_test_${process.pid}_${databases++}`;
       await ask(url, `CREATE DATABASE ${name}`);

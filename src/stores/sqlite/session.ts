@@ -1,4 +1,4 @@
-import { PawlError } from '../../errors.js';
+import { PawlError, type ErrorCode } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Database, SqlValue, Statement } from './driver.js';
 
@@ -75,7 +75,7 @@ export class Session {
     } catch (error) {
       this.#rollBack();
       this.rows.clear();
-      throw unavailable(error);
+      throw storeError(error);
     }
   }
 
@@ -93,7 +93,7 @@ export class Session {
       this.#db.exec('BEGIN IMMEDIATE');
       return true;
     } catch (error) {
-      if (!isBusy(error)) throw unavailable(error);
+      if (!isBusy(error)) throw storeError(error);
       if (this.#clock.now() < until) return false;
       throw new PawlError('STORE_BUSY', { detail: 'the database stayed locked', cause: error });
     }
@@ -137,12 +137,21 @@ class RecentRows {
 
 const SQLITE_BUSY = 5;
 
+const CODES: Readonly<Record<number, ErrorCode>> = { 8: 'STORE_READ_ONLY', 13: 'STORE_FULL' };
+
+/** SQLite's primary result code; null for what is no error of SQLite. */
+function resultCode(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null;
+}
+
 function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
+  return resultCode(error) === SQLITE_BUSY;
 }
 
 /** Errors of the database become ours; what our own code threw stays what it is. */
-function unavailable(error: unknown): unknown {
-  const fromSqlite = error instanceof Error && 'code' in error && /SQLITE/.test(String(error.code));
-  return fromSqlite ? new PawlError('STORE_UNAVAILABLE', { detail: error.message, cause: error }) : error;
+export function storeError(error: unknown, doing = ''): unknown {
+  const code = resultCode(error);
+  if (code === null || !(error instanceof Error)) return error;
+  const detail = doing === '' ? error.message : `${doing}: ${error.message}`;
+  return new PawlError(CODES[code] ?? 'STORE_UNAVAILABLE', { detail, cause: error });
 }

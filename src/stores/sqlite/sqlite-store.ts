@@ -1,3 +1,5 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { PawlError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CommitItem, CommitReply, Store } from '../../ports/store.js';
@@ -16,7 +18,7 @@ import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedules } from './schedules.js';
-import { Session } from './session.js';
+import { Session, storeError } from './session.js';
 
 /** Commits in one transaction: more stall the event loop for longer, fewer sync the disk more often. */
 const MOST_IN_GROUP = 500;
@@ -78,18 +80,36 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
 }
 
 async function open(path: string, migrations: MigrationMode): Promise<Database> {
+  let db: Database | undefined;
   try {
-    const db = await openDatabase(path);
+    db = await openDatabase(path);
     db.exec('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     migrate(db, migrations);
     // From here on a locked database is waited for without blocking the event loop.
     db.exec('PRAGMA busy_timeout = 0');
     return db;
   } catch (error) {
-    if (error instanceof PawlError) throw error;
+    db?.close();
+    if (isReadOnly(path)) {
+      throw new PawlError('STORE_READ_ONLY', { detail: `cannot write ${path} or its folder`, cause: error });
+    }
+    const known = storeError(error, `cannot open ${path}`);
+    if (known instanceof PawlError) throw known;
     throw new PawlError('STORE_UNAVAILABLE', {
       detail: `cannot open ${path}: ${String(error)}`,
       cause: error,
     });
+  }
+}
+
+/** On a file that is there and may not be written, SQLite's own answer is often that it cannot be opened. */
+function isReadOnly(path: string): boolean {
+  if (!existsSync(path)) return false;
+  try {
+    accessSync(path, constants.W_OK);
+    accessSync(dirname(path), constants.W_OK);
+    return false;
+  } catch {
+    return true;
   }
 }
