@@ -15,12 +15,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   engine: ['kernel', 'ports', 'errors.ts'],
   client: ['kernel', 'ports', 'engine', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'errors.ts'],
+  cli: ['kernel', 'ports', 'engine', 'stores', 'client', 'testkit', 'errors.ts'],
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  stores: ['@photostructure/sqlite', 'pg'],
+  stores: ['@photostructure/sqlite', 'node:fs', 'node:path', 'pg'],
   engine: ['node:crypto'],
   testkit: ['node:assert/strict'],
+  client: ['node:fs'],
+  cli: ['commander', 'node:fs', 'node:path'],
 };
 
 const sources = filesUnder('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));

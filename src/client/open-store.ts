@@ -8,12 +8,33 @@ import { sqliteStore } from '../stores/sqlite/sqlite-store.js';
 
 export type OpenOptions = { readonly clock: Clock; readonly migrations?: MigrationMode };
 
-/** Opens the store that a URL names: `memory:`, `sqlite:` and a path, or `postgres://`. */
-export async function openStore(url: string, { clock, migrations = 'migrate' }: OpenOptions): Promise<Store> {
+export type StoreUrl =
+  | { readonly kind: 'memory'; readonly path: '' }
+  | { readonly kind: 'sqlite'; readonly path: string }
+  | { readonly kind: 'postgres'; readonly path: '' };
+
+export function parseStoreUrl(url: string): StoreUrl {
   const [scheme = '', ...rest] = url.split(':');
   const path = rest.join(':').replace(/^\/\//, '');
-  if (scheme === 'memory' && path === '') return memoryStore({ clock });
-  if (scheme === 'sqlite' && path !== '') return sqliteStore({ path, clock, migrations });
-  if (scheme === 'postgres' || scheme === 'postgresql') return postgresStore({ url, clock, migrations });
-  throw new PawlError('STORE_URL_INVALID', { detail: `'${url}' names no store that this release knows` });
+  if (scheme === 'memory' && path === '') return { kind: 'memory', path: '' };
+  if (scheme === 'sqlite' && path !== '') return { kind: 'sqlite', path };
+  if ((scheme === 'postgres' || scheme === 'postgresql') && URL.canParse(url)) {
+    return { kind: 'postgres', path: '' };
+  }
+  throw new PawlError('STORE_URL_INVALID', {
+    detail: `'${withoutPassword(url)}' names no store that this release knows`,
+  });
+}
+
+/** What is shown may end in a log. */
+function withoutPassword(url: string): string {
+  return url.replace(/:[^:@/]*@/, ':***@');
+}
+
+/** Opens the store that a URL names: `memory:`, `sqlite:` and a path, or `postgres://`. */
+export async function openStore(url: string, { clock, migrations = 'migrate' }: OpenOptions): Promise<Store> {
+  const { kind, path } = parseStoreUrl(url);
+  if (kind === 'memory') return memoryStore({ clock });
+  if (kind === 'sqlite') return sqliteStore({ path, clock, migrations });
+  return postgresStore({ url, clock, migrations });
 }

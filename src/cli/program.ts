@@ -1,0 +1,76 @@
+import { Command, CommanderError, Option } from 'commander';
+import { STORE_CONFORMANCE } from '../testkit/conformance/index.js';
+import { conformance } from './conformance.js';
+import { printError, type Console } from './console.js';
+import { doctorRestored, release } from './doctor.js';
+import { exitCodeOf } from './exit-code.js';
+import { migrate } from './migrate.js';
+
+const TOPICS = STORE_CONFORMANCE.map(({ name }) => name);
+const DEFAULT_STORE = 'sqlite:pawl.db';
+const USAGE = 2;
+
+/** Runs one command line and answers with its exit code. */
+export async function run(args: readonly string[], console: Console): Promise<number> {
+  let code = 0;
+  const ends = (promise: Promise<number>): Promise<void> => promise.then((ended) => void (code = ended));
+
+  const program = new Command('pawl')
+    .description('Durable jobs on one SQLite file or on Postgres.')
+    .exitOverride()
+    .configureOutput({ writeOut: console.out, writeErr: console.err })
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 done, 1 a check failed or the store cannot be used, 2 wrong usage or input, 3 refused,\n75 try again later, 77 not allowed.',
+    );
+
+  const command = (name: string, description: string): Command =>
+    program
+      .command(name)
+      .description(description)
+      .addOption(
+        new Option('--store <url>', 'memory:, sqlite:<path> or postgres://…')
+          .env('PAWL_STORE')
+          .default(DEFAULT_STORE),
+      )
+      .option('--json', 'print one line of JSON', false);
+
+  command('migrate', "Bring the store's schema up to this release.")
+    .option('--dry-run', 'print the SQL and change nothing', false)
+    .option('--verify', 'change nothing; fail if the schema is not up to date', false)
+    .action((options: Parameters<typeof migrate>[1]) => ends(migrate(console, options)));
+
+  command(
+    'conformance',
+    'Check that a disk or server does what the store needs, in scratch files or databases.',
+  )
+    .addOption(new Option('--topic <name>', 'only one topic').choices(TOPICS).default(null))
+    .action((options: Parameters<typeof conformance>[1]) => ends(conformance(console, options)));
+
+  command('doctor', 'Look after a store that something happened to.')
+    .requiredOption(
+      '--restored',
+      'the store was restored to an earlier point: hold what may have had effects since',
+    )
+    .option('--all', 'hold every unfinished job', false)
+    .option('--task <name...>', 'hold the unfinished jobs of these tasks')
+    .option('--by <name>', 'who is doing this', 'operator:cli')
+    .action((options: { store: string; all: boolean; task?: string[]; by: string; json: boolean }) =>
+      ends(doctorRestored(console, { ...options, tasks: options.task ?? null })),
+    );
+
+  command('release', 'Let jobs that are held be claimed again.')
+    .argument('<job-id...>')
+    .action((jobIds: string[], options: { store: string; json: boolean }) =>
+      ends(release(console, { ...options, jobIds })),
+    );
+
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+    printError(console, error, { json: args.includes('--json') });
+    return exitCodeOf(error);
+  }
+}

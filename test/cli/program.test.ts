@@ -1,0 +1,95 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { run } from '../../src/cli/program.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'pawl-cli-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Ended = { readonly code: number; readonly out: string; readonly err: string };
+
+async function pawl(...args: string[]): Promise<Ended> {
+  let [out, err] = ['', ''];
+  const code = await run(args, {
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+    isTerminal: false,
+  });
+  return { code, out, err };
+}
+
+const storeAt = (name: string): string => `sqlite:${join(folder, name)}`;
+
+describe('pawl migrate', () => {
+  test('a dry run prints SQL that makes the schema, and makes nothing', async () => {
+    const store = storeAt('dry.db');
+    const { code, out } = await pawl('migrate', '--store', store, '--dry-run');
+    expect(code).toBe(0);
+    expect(out).toContain('CREATE TABLE jobs');
+    expect(readdirSync(folder)).not.toContain('dry.db');
+    expect(await pawl('migrate', '--store', store, '--json')).toEqual({
+      code: 0,
+      out: '{"changed":true}\n',
+      err: '',
+    });
+    expect((await pawl('migrate', '--store', store, '--dry-run')).out).toBe('-- nothing to do\n');
+  });
+
+  test('--verify fails on a schema that is not there, with a code and what to do', async () => {
+    const { code, err } = await pawl('migrate', '--store', storeAt('verify.db'), '--verify');
+    expect(code).toBe(1);
+    expect(err).toContain('STORE_OUTDATED');
+    expect(err).toContain('pawl migrate');
+  });
+});
+
+describe('bad input', () => {
+  test('an unknown command, a missing option, an unknown topic: usage, exit code 2', async () => {
+    expect(await pawl('explode')).toMatchObject({ code: 2, err: expect.stringContaining('unknown command') });
+    expect(await pawl('doctor')).toMatchObject({ code: 2, err: expect.stringContaining('--restored') });
+    expect(await pawl('conformance', '--topic', 'x')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('append'),
+    });
+  });
+
+  test('an address that is none, without the password in the answer', async () => {
+    const { code, err } = await pawl('migrate', '--store', 'mysql://user:secret@host/db', '--json');
+    expect(code).toBe(2);
+    expect(JSON.parse(err)).toMatchObject({ error: { code: 'STORE_URL_INVALID', retryable: false } });
+    expect(err).not.toContain('secret');
+  });
+
+  test('a folder that is not there', async () => {
+    expect(await pawl('migrate', '--store', 'sqlite:/no/such/folder/x.db')).toMatchObject({
+      code: 75,
+      err: expect.stringContaining('STORE_UNAVAILABLE'),
+    });
+  });
+});
+
+test('every command explains itself', async () => {
+  for (const command of ['migrate', 'conformance', 'doctor', 'release']) {
+    const { code, out } = await pawl(command, '--help');
+    expect(code).toBe(0);
+    expect(out).toContain('--store <url>');
+  }
+  expect((await pawl('--help')).out).toContain('Exit codes');
+});
+
+test('pawl conformance checks a store in scratch files and leaves none', async () => {
+  const { code, out } = await pawl(
+    'conformance',
+    '--store',
+    storeAt('own.db'),
+    '--topic',
+    'append',
+    '--json',
+  );
+  expect(code).toBe(0);
+  const report = JSON.parse(out) as { passed: number; failed: number };
+  expect(report.failed).toBe(0);
+  expect(report.passed).toBeGreaterThan(3);
+  expect(readdirSync(folder).filter((name) => name.startsWith('.pawl'))).toEqual([]);
+});
