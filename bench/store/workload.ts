@@ -8,12 +8,12 @@ import {
   type Job,
   type JobSpec,
 } from '../../src/kernel/index.js';
-import type { ClaimLane, CommitItem, Loaded, Store } from '../../src/ports/store.js';
+import type { CommitItem, Loaded, Store } from '../../src/ports/store.js';
 import { aJobSpec, command, prng } from '../../src/testkit/index.js';
 
 export const BATCH = 1_000;
 export const worker = { id: 'w', incarnation: 'w.1' };
-export const lane: ClaimLane = { lane: laneOf(aJobSpec()), keyLimit: null };
+export const lane: { lane: string; keyLimit: number | null } = { lane: laneOf(aJobSpec()), keyLimit: null };
 export const clock = {
   now: () => Date.now(),
   after: (ms: number, run: () => void) => {

@@ -64,7 +64,7 @@ async function together(
 ): Promise<Map<CommitItem, number>> {
   if (items.length === 0) return new Map();
   try {
-    const [outcome] = await save(session.single, items);
+    const [outcome] = await save(session.listed, items);
     const saved = new Set(outcome?.saved?.split(' '));
     return new Map(
       items.filter(({ jobId }) => saved.has(jobId)).map((item) => [item, outcome?.now ?? 0] as const),

@@ -36,7 +36,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     await session.close();
     throw error;
   }
-  const { single } = session;
+  const { single, listed } = session;
   const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items), {
     most: MOST_IN_GROUP,
   });
@@ -57,10 +57,10 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     effects: (jobId) => effects(single, jobId),
     inbox: (jobId) => inbox(single, jobId),
     async load(jobId) {
-      const [found = null] = await loadAll(single, [jobId]);
+      const [found = null] = await loadAll(listed, [jobId]);
       return { now: await single.now(), found };
     },
-    resolve: async (wanted) => ({ now: await single.now(), jobIds: await ownersOf(single, wanted) }),
+    resolve: async (wanted) => ({ now: await single.now(), jobIds: await ownersOf(listed, wanted) }),
     log: (jobId, page) => log(single, jobId, page),
     due: (page) => due(single, page),
     list: (filter) => list(single, filter),

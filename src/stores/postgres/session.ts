@@ -10,8 +10,8 @@ export interface Queries {
   rows<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** The store's time within a statement whose first value is `fixedNow()`. */
-export const NOW = 'coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)';
+/** The store's time within a statement whose first value is `fixedNow()`: read once, so that an index can be asked. */
+export const NOW = '(SELECT coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint))';
 
 /** How often a transaction is tried that the server gave up, or whose outcome is unknown. */
 const TRIES = 5;
@@ -25,6 +25,15 @@ const types = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
+
+/**
+ * A plan that was made while a table was small reads all of it for ever after; and a list of a thousand rows is taken
+ * for ten. Every statement here finds its rows by a key or in the order of an index, so the server is told to do just
+ * that, and to plan once. For this transaction only: a pooler may hand the connection to someone else (bench/store/crowd.ts).
+ */
+const BEGIN = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan;
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
+  SET LOCAL enable_bitmapscan = off`;
 
 export type SessionOptions = {
   readonly url: string;
@@ -61,6 +70,13 @@ export class Session {
     return this.#prepares;
   }
 
+  /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
+  get listed(): Queries {
+    return this.#queries((query) =>
+      persist(() => this.#attempt(this.#pool, async (client) => client.query(query))),
+    );
+  }
+
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
   get single(): Queries {
     return this.#queries((query) => persist(() => this.#pool.query(query)));
@@ -71,12 +87,12 @@ export class Session {
    * commits are recognised by their command, so a COMMIT that had succeeded unseen is not made twice.
    */
   transaction<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return persist(() => this.#attempt(this.#pool, work));
+    return persist(() => this.#attempt(this.#pool, this.#with(work)));
   }
 
   /** A transaction that may wait long for someone else's. It takes no connection away from the others. */
   careful<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return persist(() => this.#attempt(this.#carefulPool, work));
+    return persist(() => this.#attempt(this.#carefulPool, this.#with(work)));
   }
 
   /** Statements on a connection that the application owns, within its transaction. */
@@ -94,12 +110,17 @@ export class Session {
     await Promise.all([this.#pool.end(), this.#carefulPool.end()]);
   }
 
-  async #attempt<T>(pool: pg.Pool, work: (db: Queries) => Promise<T>): Promise<T> {
+  #with<T>(work: (db: Queries) => Promise<T>): (client: pg.PoolClient) => Promise<T> {
+    return (client) => work(this.#queries((query) => client.query(query)));
+  }
+
+  /** BEGIN travels with the first statement, so that it costs no round trip of its own. */
+  async #attempt<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
-      await client.query('BEGIN');
-      const result = await work(this.#queries((query) => client.query(query)));
+      const begun = client.query(BEGIN);
+      const [result] = await Promise.all([work(client), begun]);
       await client.query('COMMIT');
       return result;
     } catch (error) {
@@ -130,7 +151,12 @@ export class Session {
 }
 
 function poolOf(url: string, max: number): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url, max, application_name: 'pawl' });
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: 'pawl',
+    pipeline: true,
+  } as pg.PoolConfig);
   // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));

@@ -1,0 +1,107 @@
+/**
+ * What stands in the way of a claim, and must not: `npm run bench:crowd` (`-- postgres` for Postgres, `-- --jobs=100000`
+ * for a smaller crowd).
+ *
+ * Claims of ten jobs are timed on an empty store, then with a million jobs in front that cannot run (unknown task,
+ * paused queue, full concurrency key, due tomorrow), then behind a backlog of a million that can, and on Postgres while
+ * another transaction stays open. Each must take less than twice as long as on the empty store.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { JobSpec } from '../../src/kernel/index.js';
+import type { Store } from '../../src/ports/store.js';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
+import { startPostgres } from '../../test/postgres-server.js';
+import { median } from './compare.js';
+import { claimSome, clock, createAll, creates, finish, lane, worker } from './workload.js';
+
+const BAR = 2;
+const CLAIM = 10;
+const ROUNDS = 200;
+const onPostgres = process.argv.includes('postgres');
+const JOBS = Number(process.argv.find((arg) => arg.startsWith('--jobs='))?.slice(7) ?? 1_000_000);
+
+async function addJobs(store: Store, count: number, spec: Partial<JobSpec>): Promise<void> {
+  for (let left = count; left > 0; left -= 20_000) {
+    await createAll(store, creates(Math.min(left, 20_000), spec));
+    await store.beat({ worker, leaseMs: 3_600_000 });
+  }
+}
+
+/** Milliseconds for claiming ten jobs, and for claiming and finishing them: medians. */
+async function timeClaims(store: Store): Promise<{ claim: number; both: number }> {
+  await addJobs(store, ROUNDS * CLAIM, { priority: -1 });
+  const [claims, both]: [number[], number[]] = [[], []];
+  for (let n = 0; n < ROUNDS; n++) {
+    const start = process.hrtime.bigint();
+    const heads = await claimSome(store, CLAIM);
+    const claimed = process.hrtime.bigint();
+    if (heads.length !== CLAIM) throw new Error(`${heads.length} jobs were claimed`);
+    await finish(store, heads);
+    claims.push(Number(claimed - start) / 1e6);
+    both.push(Number(process.hrtime.bigint() - start) / 1e6);
+  }
+  return { claim: median(claims), both: median(both) };
+}
+
+async function run(store: Store, url: string | null): Promise<boolean> {
+  await store.beat({ worker, leaseMs: 3_600_000 });
+  await timeClaims(store);
+  const base = await timeClaims(store);
+  let met = true;
+  const show = async (name: string): Promise<void> => {
+    const { claim, both } = await timeClaims(store);
+    const ratio = claim / base.claim;
+    met &&= ratio < BAR;
+    console.log(
+      `${claim.toFixed(2).padStart(8)} ms ${both.toFixed(2).padStart(8)} ms  ${ratio.toFixed(2)}× ${name}${ratio < BAR ? '' : ': MISSED'}`,
+    );
+  };
+  console.log(`claim of ${CLAIM}, claim + complete, beside the empty store (bar ${BAR}×)`);
+  console.log(
+    `${base.claim.toFixed(2).padStart(8)} ms ${base.both.toFixed(2).padStart(8)} ms  1.00× nothing else there`,
+  );
+  if (url !== null) {
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+    await other.query('SELECT count(*) FROM pawl.jobs');
+    await timeClaims(store);
+    await timeClaims(store);
+    await show('a transaction open since 6,000 jobs');
+    await other.end();
+  }
+  const front = { priority: 1 };
+  const part = Math.ceil(JOBS / 4);
+  const keyed = { ...front, concurrencyKey: 'full' };
+  await addJobs(store, 1, keyed);
+  await claimSome(store, 1);
+  lane.keyLimit = 1;
+  await store.pauseQueue({ queue: 'paused', paused: true, by: 'operator:bench' });
+  await addJobs(store, part, { ...front, task: 'unknown' });
+  await addJobs(store, part, { ...front, queue: 'paused' });
+  await addJobs(store, part, keyed);
+  await addJobs(store, part, { ...front, scheduledAt: Date.now() + 86_400_000 });
+  await show(`${(4 * part).toLocaleString('en')} jobs in front that cannot run`);
+  await addJobs(store, JOBS, front);
+  await show(`and a backlog of ${JOBS.toLocaleString('en')} that can`);
+  return met;
+}
+
+if (onPostgres) {
+  const server = await startPostgres();
+  const url = await server.createDatabase();
+  const store = await postgresStore({ url, clock });
+  process.exitCode = (await run(store, url)) ? 0 : 1;
+  await store.close();
+  await server.stop();
+} else {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-bench-'));
+  const store = await sqliteStore({ path: join(folder, 'crowd.db'), clock });
+  process.exitCode = (await run(store, null)) ? 0 : 1;
+  await store.close();
+  rmSync(folder, { recursive: true });
+}
