@@ -4,6 +4,7 @@ import { takeTurns } from '../fair-turns.js';
 import { assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
 import { roomIn, type Stretch } from './gates.js';
 import { NOW, type Queries } from './session.js';
+import type { Place, SkipAhead } from './skip-ahead.js';
 import { changes, LOG_OF_CHANGES, setChanged } from './write-rows.js';
 
 /** A due job with the rows of its log that it takes to put it together. Nobody runs it, so its row is up to date. */
@@ -14,17 +15,21 @@ type Candidate = StoredRow & {
   readonly due_at: number;
   readonly created: string;
   readonly link: string;
+  readonly lane: string;
+  /** What it took to come this far. */
+  readonly took_ms: number;
 };
 
 /** Takes due jobs within a transaction: the index finds them, locks make them ours, the caller's rules decide. */
 export async function claim(
   db: Queries,
+  skip: SkipAhead,
   { worker, lanes, limit, afterTenant, decide }: ClaimRequest,
 ): Promise<Claimed> {
   const { now, alive, paused } = await begin(db, worker.incarnation);
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
   const open = lanes.filter(({ lane }) => !paused.includes(queueOf(lane)));
-  const { picked, lastTenant } = await pick(db, { lanes: open, limit, now }, afterTenant);
+  const { picked, lastTenant } = await pick(db, { lanes: open, limit, now, skip }, afterTenant);
   const items = picked
     .map((candidate) => decide(assembleIdle(candidate, candidate), now))
     .filter((item): item is CommitItem => item !== null);
@@ -60,7 +65,12 @@ async function write(db: Queries, items: readonly CommitItem[]): Promise<void> {
   );
 }
 
-type Search = { readonly lanes: readonly ClaimLane[]; readonly limit: number; readonly now: number };
+type Search = {
+  readonly lanes: readonly ClaimLane[];
+  readonly limit: number;
+  readonly now: number;
+  readonly skip: SkipAhead;
+};
 type Picked = { readonly picked: readonly Candidate[]; readonly lastTenant: string };
 
 /** How often a claim looks further when the tenants it met had nothing that may run: bounds the time it takes. */
@@ -90,7 +100,11 @@ async function pick(db: Queries, search: Search, afterTenant: string): Promise<P
   return { picked: [], lastTenant: after };
 }
 
-async function tenantsAfter(db: Queries, { lanes, limit }: Search, after: string): Promise<string[]> {
+async function tenantsAfter(db: Queries, search: Search, after: string): Promise<readonly string[]> {
+  const { lanes, limit, now, skip } = search;
+  const question = JSON.stringify([after, limit, lanes]);
+  const known = skip.tenants(question, now);
+  if (known) return known;
   const rows = await db.rows<{ tenant_id: string }>(
     `WITH RECURSIVE turn (lane, tenant_id, n) AS (
        SELECT l.lane, (SELECT j.tenant_id FROM pawl.jobs j WHERE j.ready AND j.lane = l.lane AND j.tenant_id > $2
@@ -101,19 +115,21 @@ async function tenantsAfter(db: Queries, { lanes, limit }: Search, after: string
      SELECT DISTINCT tenant_id FROM turn WHERE tenant_id IS NOT NULL ORDER BY tenant_id LIMIT $3`,
     [lanes.map(({ lane }) => lane), after, limit],
   );
-  return rows.map(({ tenant_id }) => tenant_id);
+  const tenants = rows.map(({ tenant_id }) => tenant_id);
+  if (db.fixedNow() === null) skip.foundTenants(question, tenants);
+  return tenants;
 }
 
 /** Each tenant's fair share, then what others left to those who have more. In turn within each tenant. */
 async function candidatesOf(db: Queries, search: Search, tenants: readonly string[]): Promise<Candidate[]> {
-  const { lanes, limit, now } = search;
+  const { lanes, limit } = search;
   const gated = await roomIn(db, { lanes, tenants, limit });
   const share = Math.max(1, Math.ceil(limit / tenants.length));
   const stretches = [
     ...lanes.flatMap(({ lane }) => tenants.map((tenant) => ({ lane, tenant, gate: '', room: limit }))),
     ...gated,
   ];
-  const first = await lockDue(db, stretches, { most: share, now, except: [] });
+  const first = await lockDue(db, search, stretches, { most: share, except: [] });
   const counts = new Map<string, number>();
   for (const { tenant_id } of first) counts.set(tenant_id, (counts.get(tenant_id) ?? 0) + 1);
   const had = (tenant: string) => counts.get(tenant) ?? 0;
@@ -121,7 +137,7 @@ async function candidatesOf(db: Queries, search: Search, tenants: readonly strin
   const hungry = fair < limit ? stretches.filter(({ tenant }) => had(tenant) >= share) : [];
   if (hungry.length === 0) return withinRoom(first, stretches);
   const except = first.map(({ job_id }) => job_id);
-  const more = await lockDue(db, hungry, { most: limit, now, except });
+  const more = await lockDue(db, search, hungry, { most: limit, except });
   return withinRoom([...first, ...more], stretches);
 }
 
@@ -133,36 +149,61 @@ const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
  */
 async function lockDue(
   db: Queries,
+  { now, skip }: Search,
   stretches: readonly Stretch[],
-  { most, now, except }: { most: number; now: number; except: readonly string[] },
+  { most, except }: { most: number; except: readonly string[] },
 ): Promise<Candidate[]> {
+  const places = stretches.map((stretch) => skip.from(keyOf(stretch), now));
   const found = await db.rows<Omit<Candidate, 'link'> & { link: string | null }>(
-    `SELECT c.*, s.tenant_id, s.gate, (SELECT body FROM pawl.log WHERE log.job_id = c.job_id AND log.rev = 1) AS created,
-     (SELECT link FROM pawl.log WHERE log.job_id = c.job_id AND log.rev = c.rev) AS link
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::int[]) AS s (lane, tenant_id, gate, most), LATERAL (
+    `SELECT c.*, s.lane, s.tenant_id, s.gate, (SELECT body FROM pawl.log WHERE log.job_id = c.job_id AND log.rev = 1) AS created,
+     (SELECT link FROM pawl.log WHERE log.job_id = c.job_id AND log.rev = c.rev) AS link,
+     extract(epoch FROM clock_timestamp() - statement_timestamp())::float * 1000 AS took_ms
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[])
+       AS s (lane, tenant_id, gate, most, urgency, due_at, job_id), LATERAL (
        SELECT ${COLUMNS}, j.priority, j.due_at FROM pawl.jobs j
        WHERE j.ready AND j.lane = s.lane AND j.tenant_id = s.tenant_id AND j.gate = s.gate
-       AND (j.deadline_at IS NULL OR j.deadline_at > $5) AND j.job_id <> ALL($6)
-       ORDER BY j.priority DESC, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) c`,
+       AND (-j.priority, j.due_at, j.job_id) >= (s.urgency, s.due_at, s.job_id)
+       AND (j.deadline_at IS NULL OR j.deadline_at > $8) AND j.job_id <> ALL($9)
+       ORDER BY -j.priority, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) c`,
     [
       stretches.map(({ lane }) => lane),
       stretches.map(({ tenant }) => tenant),
       stretches.map(({ gate }) => gate),
       stretches.map(({ room }) => Math.min(room, most)),
+      places.map(({ urgency }) => urgency),
+      places.map(({ dueAt }) => dueAt),
+      places.map(({ jobId }) => jobId),
       now,
       except,
     ],
   );
-  return found.filter((row): row is Candidate => row.link !== null);
+  const candidates = found.filter((row): row is Candidate => row.link !== null);
+  // A test that sets the time wants the same answer every time.
+  if (db.fixedNow() === null && except.length === 0) remember(skip, candidates, now);
+  return candidates;
 }
+
+/** Rows come stretch by stretch, each in its order: the first of each tells where the living entries begin. */
+function remember(skip: SkipAhead, candidates: readonly Candidate[], now: number): void {
+  const firsts = new Map<string, Place>();
+  for (const { lane, tenant_id, gate, priority, due_at, job_id } of candidates) {
+    const stretch = keyOf({ lane, tenant: tenant_id, gate });
+    if (!firsts.has(stretch)) firsts.set(stretch, { urgency: -priority, dueAt: due_at, jobId: job_id });
+  }
+  const [first] = candidates;
+  if (first) skip.found(firsts, { now, tookMs: first.took_ms });
+}
+
+const keyOf = ({ lane, tenant, gate }: Pick<Stretch, 'lane' | 'tenant' | 'gate'>): string =>
+  `${lane}\u0000${tenant}\u0000${gate}`;
 
 /** In turn, and no more of a gate than it has room for, even if several lanes lead to it. */
 function withinRoom(candidates: readonly Candidate[], stretches: readonly Stretch[]): Candidate[] {
-  const keyOf = (tenant: string, gate: string) => `${tenant}\u0000${gate}`;
-  const room = new Map(stretches.map(({ tenant, gate, room: left }) => [keyOf(tenant, gate), left]));
+  const gateKey = (tenant: string, gate: string) => `${tenant}\u0000${gate}`;
+  const room = new Map(stretches.map(({ tenant, gate, room: left }) => [gateKey(tenant, gate), left]));
   return candidates.toSorted(inTurn).filter(({ tenant_id, gate }) => {
     if (gate === '') return true;
-    const key = keyOf(tenant_id, gate);
+    const key = gateKey(tenant_id, gate);
     const left = room.get(key) ?? 0;
     room.set(key, left - 1);
     return left > 0;

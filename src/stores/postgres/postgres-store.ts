@@ -17,6 +17,7 @@ import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
+import { SkipAhead } from './skip-ahead.js';
 import { notifiedWakeUps } from './wake-ups.js';
 
 /** Commits in one transaction. More make single ones wait longer, fewer send more statements. */
@@ -40,6 +41,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items), {
     most: MOST_IN_GROUP,
   });
+  const skip = new SkipAhead();
   const wakeUps = notifiedWakeUps(session, options.clock);
 
   return {
@@ -49,7 +51,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       return { now, replies: saved.map(({ reply }) => reply) };
     },
     commitWithin: (tx, items) => commitWithin(session, tx, items),
-    claim: (request) => session.transaction((db) => claim(db, request)),
+    claim: (request) => session.transaction((db) => claim(db, skip, request)),
     beat: (beating) => session.transaction((db) => beat(db, beating)),
     orphans: (page) => session.transaction((db) => orphans(db, page)),
     putEffect: (result) => putEffect(single, result),

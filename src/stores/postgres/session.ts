@@ -156,7 +156,7 @@ function poolOf(url: string, max: number): pg.Pool {
     max,
     application_name: 'pawl',
     pipeline: true,
-  } as pg.PoolConfig);
+  });
   // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
