@@ -4,6 +4,7 @@ import { fencing } from './fencing.js';
 import { identity } from './identity.js';
 import { effects, inbox } from './mailbox.js';
 import { limits } from './limits.js';
+import { lostReplies } from './lost-replies.js';
 import type { Topic } from './rig.js';
 import { leases, timers } from './time.js';
 import { outbox, retention, schedules } from './upkeep.js';
@@ -28,6 +29,7 @@ export const STORE_CONFORMANCE: readonly Topic[] = [
   outbox,
   retention,
   wakeUps,
+  lostReplies,
 ];
 
 export { Rig, type Case, type OpenStore, type Topic } from './rig.js';
