@@ -1,3 +1,8 @@
+import { PawlError } from '../errors.js';
+
+/** More than this and the process only fills its memory with what the database cannot take. */
+const MOST_WAITING = 50_000;
+
 /**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
  * nothing but the end of the turn; under load the group grows by itself. What one caller asks for together stays
@@ -5,7 +10,7 @@
  */
 export function groupCommit<Ask, Answer>(
   run: (asks: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
-  { most }: { most: number },
+  { most, mostWaiting = MOST_WAITING }: { most: number; mostWaiting?: number },
 ): (asks: readonly Ask[]) => Promise<readonly Answer[]> {
   type Waiting = {
     readonly asks: readonly Ask[];
@@ -13,13 +18,16 @@ export function groupCommit<Ask, Answer>(
     readonly reject: (error: unknown) => void;
   };
   const queue: Waiting[] = [];
+  let waiting = 0;
   let running = false;
 
   /** At least one caller's, and as many more as fit. */
   function takeGroup(): Waiting[] {
     let count = 0;
     const fits = queue.findIndex(({ asks }) => (count += asks.length) > most);
-    return queue.splice(0, fits < 0 ? queue.length : Math.max(1, fits));
+    const group = queue.splice(0, fits < 0 ? queue.length : Math.max(1, fits));
+    for (const { asks } of group) waiting -= asks.length;
+    return group;
   }
 
   async function runAll(asks: readonly Ask[]): Promise<readonly (Answer | Promise<Answer>)[]> {
@@ -50,6 +58,11 @@ export function groupCommit<Ask, Answer>(
 
   return (asks) =>
     new Promise((resolve, reject) => {
+      if (waiting + asks.length > mostWaiting && queue.length > 0) {
+        reject(new PawlError('STORE_BUSY', { detail: `${waiting} commits are waiting to be saved` }));
+        return;
+      }
+      waiting += asks.length;
       queue.push({ asks, resolve, reject });
       if (running) return;
       running = true;

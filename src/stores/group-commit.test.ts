@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { groupCommit } from './group-commit.js';
+
+/** Answers each group when it is told to, in tens. */
+function heldBack(options: { most: number; mostWaiting?: number }) {
+  const groups: { asks: readonly number[]; answer: () => void; fail: (error: Error) => void }[] = [];
+  const commit = groupCommit<number, number>(
+    (asks) =>
+      new Promise((resolve, reject) => {
+        groups.push({ asks, answer: () => resolve(asks.map((ask) => ask * 10)), fail: reject });
+      }),
+    options,
+  );
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  return { commit, groups, turn };
+}
+
+describe('group commit', () => {
+  test('what is asked for in one turn goes together, and each caller gets its own answers', async () => {
+    const { commit, groups, turn } = heldBack({ most: 10 });
+    const answers = Promise.all([commit([1, 2]), commit([3])]);
+    await turn();
+    expect(groups.map(({ asks }) => asks)).toEqual([[1, 2, 3]]);
+    groups[0]?.answer();
+    expect(await answers).toEqual([[10, 20], [30]]);
+  });
+
+  test('what piles up meanwhile is the next group, and none is larger than allowed', async () => {
+    const { commit, groups, turn } = heldBack({ most: 2 });
+    const first = commit([1]);
+    await turn();
+    const rest = Promise.all([commit([2]), commit([3]), commit([4, 5, 6])]);
+    groups[0]?.answer();
+    await first;
+    for (const at of [1, 2, 3]) {
+      await turn();
+      groups[at]?.answer();
+    }
+    expect(await rest).toEqual([[20], [30], [40, 50, 60]]);
+    expect(groups.map(({ asks }) => asks)).toEqual([[1], [2, 3], [4, 5], [6]]);
+  });
+
+  test('a group that fails fails for all of it, and the next goes on', async () => {
+    const { commit, groups, turn } = heldBack({ most: 10 });
+    const failing = Promise.allSettled([commit([1]), commit([2])]);
+    await turn();
+    groups[0]?.fail(new Error('no'));
+    expect((await failing).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    const next = commit([3]);
+    await turn();
+    groups[1]?.answer();
+    expect(await next).toEqual([30]);
+  });
+
+  test('when too much is waiting, more is refused at once and can be sent again', async () => {
+    const { commit, groups, turn } = heldBack({ most: 1, mostWaiting: 2 });
+    const running = commit([1]);
+    await turn();
+    const waiting = Promise.all([commit([2]), commit([3])]);
+    await expect(commit([4])).rejects.toMatchObject({ code: 'STORE_BUSY', retryable: true });
+    for (const at of [0, 1, 2]) {
+      groups[at]?.answer();
+      await turn();
+    }
+    expect([await running, ...(await waiting)]).toEqual([[10], [20], [30]]);
+  });
+
+  test('an answer that takes longer holds up nobody else', async () => {
+    let finish: (answer: string) => void = () => undefined;
+    const slow = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    const commit = groupCommit<string, string>(
+      async (asks) => asks.map((ask) => (ask === 'slow' ? slow : ask)),
+      {
+        most: 10,
+      },
+    );
+    const waiting = commit(['slow']);
+    expect(await commit(['a'])).toEqual(['a']);
+    expect(await commit(['b'])).toEqual(['b']);
+    finish('at last');
+    expect(await waiting).toEqual(['at last']);
+  });
+});
