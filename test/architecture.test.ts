@@ -23,7 +23,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   engine: ['node:crypto'],
   testkit: ['node:assert/strict'],
   client: ['node:fs'],
-  cli: ['commander', 'node:fs', 'node:path'],
+  cli: ['commander', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
 };
 
 const sources = filesUnder('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));

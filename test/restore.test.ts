@@ -80,7 +80,7 @@ async function postgresData(): Promise<Data> {
 async function pawl(...args: string[]): Promise<unknown> {
   let out = '';
   const console = { out: (text: string) => void (out += text), err: () => undefined, isTerminal: false };
-  expect(await run([...args, '--json'], console)).toBe(0);
+  expect(await run([...args, '--json'], console, [process.execPath])).toBe(0);
   return JSON.parse(out);
 }
 

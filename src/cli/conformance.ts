@@ -7,7 +7,12 @@ import { Session } from '../stores/postgres/session.js';
 import { sqliteStore } from '../stores/sqlite/sqlite-store.js';
 import { Rig, STORE_CONFORMANCE, type OpenStore } from '../testkit/conformance/index.js';
 import { print, type Console } from './console.js';
+import { crashTest, type Self } from './crash.js';
 import { CHECK_FAILED } from './exit-code.js';
+
+/** The topic that takes processes of its own. */
+export const CRASH = 'crash';
+const KILL_ROUNDS = 3;
 
 export type ConformanceOptions = {
   readonly store: string;
@@ -25,22 +30,35 @@ type Result = {
 /** Runs what every store must do, on this very disk or server, in scratch files or databases that are removed again. */
 export async function conformance(
   console: Console,
+  self: Self,
   { store: url, topic: only, json }: ConformanceOptions,
 ): Promise<number> {
   const scratch = scratchOf(url);
   const results: Result[] = [];
+  const add = (topic: string, title: string, problem: string): void => {
+    results.push({ topic, title, ok: problem === '', problem });
+    if (!json)
+      console.out(
+        `${problem === '' ? 'ok  ' : 'FAIL'} ${topic}: ${title}${problem && `\n     ${problem}`}\n`,
+      );
+  };
   try {
     for (const { name: topic, cases } of STORE_CONFORMANCE.filter(
       ({ name }) => only === null || name === only,
     )) {
       for (const [title, run] of Object.entries(cases)) {
-        const problem = await scratch.use((open) => outcomeOf(open, run));
-        results.push({ topic, title, ok: problem === '', problem });
-        if (!json)
-          console.out(
-            `${problem === '' ? 'ok  ' : 'FAIL'} ${topic}: ${title}${problem && `\n     ${problem}`}\n`,
-          );
+        add(topic, title, await scratch.use(({ open }) => outcomeOf(open, run)));
       }
+    }
+    if (scratch.persistent && (only === null || only === CRASH)) {
+      const { acknowledged, losses } = await scratch.use((data) =>
+        crashTest(self, { store: data.url, rounds: KILL_ROUNDS }),
+      );
+      add(
+        CRASH,
+        `${acknowledged} commits acknowledged to processes that were killed are all there`,
+        losses.join('; '),
+      );
     }
   } finally {
     await scratch.remove();
@@ -65,7 +83,9 @@ async function outcomeOf(open: OpenStore, run: (rig: Rig) => Promise<void>): Pro
 
 /** Fresh data for each case, never what the address itself holds. */
 type Scratch = {
-  use<T>(work: (open: OpenStore) => Promise<T>): Promise<T>;
+  /** Whether its data outlive the process. */
+  readonly persistent: boolean;
+  use<T>(work: (data: { readonly open: OpenStore; readonly url: string }) => Promise<T>): Promise<T>;
   remove(): void | Promise<void>;
 };
 
@@ -73,10 +93,11 @@ function scratchOf(url: string): Scratch {
   const { kind, path } = parseStoreUrl(url);
   if (kind === 'memory') {
     return {
+      persistent: false,
       remove: () => undefined,
       use: (work) => {
         let shared: ReturnType<typeof memoryStore> | undefined;
-        return work(async ({ clock }) => (shared ??= memoryStore({ clock })));
+        return work({ url, open: async ({ clock }) => (shared ??= memoryStore({ clock })) });
       },
     };
   }
@@ -87,10 +108,11 @@ function scratchFiles(path: string): Scratch {
   const folder = mkdtempSync(join(dirname(resolve(path)), '.pawl-conformance-'));
   let files = 0;
   return {
+    persistent: true,
     remove: () => rmSync(folder, { recursive: true }),
     use: (work) => {
       const file = join(folder, `${files++}.db`);
-      return work(({ clock }) => sqliteStore({ path: file, clock }));
+      return work({ url: `sqlite:${file}`, open: ({ clock }) => sqliteStore({ path: file, clock }) });
     },
   };
 }
@@ -99,13 +121,17 @@ function scratchDatabases(url: string): Scratch {
   const server = new Session({ url });
   let databases = 0;
   return {
+    persistent: true,
     remove: () => server.close(),
     async use(work) {
       const name = `pawl_conformance_${process.pid}_${databases++}`;
       await server.single.rows(`CREATE DATABASE ${name}`);
       const scratch = Object.assign(new URL(url), { pathname: `/${name}` }).toString();
       try {
-        return await work(({ clock }) => postgresStore({ url: scratch, clock, now: () => clock.now() }));
+        return await work({
+          url: scratch,
+          open: ({ clock }) => postgresStore({ url: scratch, clock, now: () => clock.now() }),
+        });
       } finally {
         await server.single.rows(`DROP DATABASE ${name} WITH (FORCE)`);
       }

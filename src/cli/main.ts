@@ -1,8 +1,13 @@
 #!/usr/bin/env node
+import { fileURLToPath } from 'node:url';
 import { run } from './program.js';
 
-process.exitCode = await run(process.argv.slice(2), {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
+const console = {
+  out: (text: string) => process.stdout.write(text),
+  err: (text: string) => process.stderr.write(text),
   isTerminal: process.stderr.isTTY,
-});
+};
+process.exitCode = await run(process.argv.slice(2), console, [
+  process.execPath,
+  fileURLToPath(import.meta.url),
+]);

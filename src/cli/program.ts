@@ -1,17 +1,18 @@
 import { Command, CommanderError, Option } from 'commander';
 import { STORE_CONFORMANCE } from '../testkit/conformance/index.js';
-import { conformance } from './conformance.js';
+import { conformance, CRASH, type ConformanceOptions } from './conformance.js';
 import { printError, type Console } from './console.js';
+import { crashWriter, type Self } from './crash.js';
 import { doctorRestored, release } from './doctor.js';
 import { exitCodeOf } from './exit-code.js';
-import { migrate } from './migrate.js';
+import { migrate, type MigrateOptions } from './migrate.js';
 
-const TOPICS = STORE_CONFORMANCE.map(({ name }) => name);
+const TOPICS = [...STORE_CONFORMANCE.map(({ name }) => name), CRASH];
 const DEFAULT_STORE = 'sqlite:pawl.db';
 const USAGE = 2;
 
 /** Runs one command line and answers with its exit code. */
-export async function run(args: readonly string[], console: Console): Promise<number> {
+export async function run(args: readonly string[], console: Console, self: Self): Promise<number> {
   let code = 0;
   const ends = (promise: Promise<number>): Promise<void> => promise.then((ended) => void (code = ended));
 
@@ -38,14 +39,19 @@ export async function run(args: readonly string[], console: Console): Promise<nu
   command('migrate', "Bring the store's schema up to this release.")
     .option('--dry-run', 'print the SQL and change nothing', false)
     .option('--verify', 'change nothing; fail if the schema is not up to date', false)
-    .action((options: Parameters<typeof migrate>[1]) => ends(migrate(console, options)));
+    .action((options: MigrateOptions) => ends(migrate(console, options)));
 
   command(
     'conformance',
     'Check that a disk or server does what the store needs, in scratch files or databases.',
   )
     .addOption(new Option('--topic <name>', 'only one topic').choices(TOPICS).default(null))
-    .action((options: Parameters<typeof conformance>[1]) => ends(conformance(console, options)));
+    .action((options: ConformanceOptions) => ends(conformance(console, self, options)));
+
+  program
+    .command('crash-writer <prefix>', { hidden: true })
+    .requiredOption('--store <url>')
+    .action((prefix: string, { store }: { store: string }) => crashWriter(console, { store, prefix }));
 
   command('doctor', 'Look after a store that something happened to.')
     .requiredOption(

@@ -11,11 +11,15 @@ type Ended = { readonly code: number; readonly out: string; readonly err: string
 
 async function pawl(...args: string[]): Promise<Ended> {
   let [out, err] = ['', ''];
-  const code = await run(args, {
-    out: (text) => void (out += text),
-    err: (text) => void (err += text),
-    isTerminal: false,
-  });
+  const code = await run(
+    args,
+    {
+      out: (text) => void (out += text),
+      err: (text) => void (err += text),
+      isTerminal: false,
+    },
+    [process.execPath],
+  );
   return { code, out, err };
 }
 

@@ -34,3 +34,4 @@ export const STORE_CONFORMANCE: readonly Topic[] = [
 
 export { Rig, type Case, type OpenStore, type Topic } from './rig.js';
 export { randomTraffic } from './random-traffic.js';
+export { findLosses, workUntilKilled, type Acknowledged } from './crash.js';

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { crashTest } from '../../src/cli/crash.js';
+import { openDatabase } from '../../src/stores/sqlite/driver.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { ROOT } from '../source-files.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'pawl-crash-'));
+const self = [process.execPath, join(ROOT, '.build/src/cli/main.js')] as const;
+let server: PostgresServer;
+
+beforeAll(async () => {
+  execFileSync('npm', ['run', '--silent', 'compile'], { cwd: ROOT, stdio: 'ignore' });
+  server = await startPostgres();
+}, 60_000);
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await server.stop();
+});
+
+describe('written by two processes at a time that are killed in the middle of their work', () => {
+  test(
+    'SQLite loses nothing acknowledged, has nothing half-written, and its file is sound',
+    { timeout: 120_000 },
+    async () => {
+      const path = join(folder, 'crash.db');
+      const { acknowledged, losses } = await crashTest(self, { store: `sqlite:${path}`, rounds: 6 });
+      expect(losses).toEqual([]);
+      expect(acknowledged).toBeGreaterThan(1_000);
+      const raw = await openDatabase(path);
+      expect(raw.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
+      raw.close();
+    },
+  );
+
+  test('Postgres loses nothing acknowledged and has nothing half-written', { timeout: 120_000 }, async () => {
+    const { acknowledged, losses } = await crashTest(self, {
+      store: await server.createDatabase(),
+      rounds: 6,
+    });
+    expect(losses).toEqual([]);
+    expect(acknowledged).toBeGreaterThan(1_000);
+  });
+});
