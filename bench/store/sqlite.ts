@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CommitItem } from '../../src/ports/store.js';
 import { openDatabase, type Database } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
@@ -91,8 +92,11 @@ async function round(n: number): Promise<Round> {
   const path = join(folder, `store-${n}.db`);
   const store = await sqliteStore({ path, clock });
   await store.beat({ worker, leaseMs: 600_000 });
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
   const create = await rateOf(JOBS, () => createAll(store, items));
   const drain = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
+  delay.disable();
   await store.close();
   const raw = await rawDatabase(`raw-${n}.db`);
   const rawCreated = await rateOf(JOBS, () => rawCreate(raw, items));
@@ -100,7 +104,11 @@ async function round(n: number): Promise<Round> {
   raw.close();
   if (n === 0) {
     const bytes = Math.round(statSync(path).size / JOBS);
-    console.log(`bytes on disk per job after its whole life: ${bytes}; rows: 1 job, 3 log\n`);
+    console.log(`bytes on disk per job after its whole life: ${bytes}; rows: 1 job, 3 log`);
+    const [typical, longest] = [delay.percentile(50), delay.max].map((ns) => Math.round(ns / 1e6));
+    console.log(
+      `the event loop was held for ${typical} ms (median) and ${longest} ms (longest), in batches of ${BATCH}\n`,
+    );
   }
   return { create, 'raw create': rawCreated, 'claim + complete': drain, 'raw claim + complete': rawDrained };
 }
