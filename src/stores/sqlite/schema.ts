@@ -95,6 +95,7 @@ export const MIGRATIONS: readonly Migration[] = [
     created_at INTEGER NOT NULL,
     item TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX dlq_items_open ON dlq_items (job_id) WHERE status = 'open';
   CREATE TABLE holds (
     job INTEGER PRIMARY KEY,
     reason TEXT NOT NULL,
