@@ -7,13 +7,14 @@ import {
   type DlqItem,
   type Event,
 } from '../kernel/index.js';
-import type { CommitItem, Identity, Loaded, NewOutboxEntry } from '../ports/store.js';
+import type { CommitItem, EntryRef, Identity, Loaded, NewOutboxEntry } from '../ports/store.js';
 import { sha256 } from './sha256.js';
 
 /** What a commit may bring along besides its events. */
 export type Extras = {
   readonly attemptId?: string | null;
   readonly inboxRev?: number | null;
+  readonly noResultOf?: EntryRef | null;
   readonly identities?: readonly Identity[];
   readonly dlqItem?: DlqItem | null;
   readonly consumed?: readonly string[];
@@ -30,6 +31,7 @@ export function prepareCommit(
   {
     attemptId = null,
     inboxRev = null,
+    noResultOf = null,
     identities = [],
     dlqItem = null,
     consumed = [],
@@ -51,6 +53,7 @@ export function prepareCommit(
     job,
     attemptId,
     inboxRev,
+    noResultOf,
     identities,
     dlqItem,
     consumed,

@@ -117,6 +117,8 @@ export type CommitItem = {
   readonly attemptId: string | null;
   /** How far the inbox was when the decision looked at it; null if it did not. */
   readonly inboxRev: number | null;
+  /** The entry of an effect of which no result may be stored: closing it must not overlook one. Null: none. */
+  readonly noResultOf: EntryRef | null;
   readonly identities: readonly Identity[];
   readonly dlqItem: DlqItem | null;
   /** Keys of inbox messages that this commit uses up. */
@@ -133,7 +135,7 @@ export type Identity = {
 
 export type CommitReply =
   | { readonly ok: true; readonly repeated: boolean }
-  | { readonly ok: false; readonly code: 'REV_TAKEN' | 'ATTEMPT_GONE' | 'INBOX_MOVED' }
+  | { readonly ok: false; readonly code: 'REV_TAKEN' | 'ATTEMPT_GONE' | 'INBOX_MOVED' | 'RESULT_STORED' }
   | { readonly ok: false; readonly code: 'IDENTITY_TAKEN'; readonly owners: readonly (string | null)[] };
 export type CommitReplies = Reply<{ readonly replies: readonly CommitReply[] }>;
 
@@ -181,9 +183,9 @@ export type LogRow = {
 /** Where a row stands in the feed. Only the store that gave it can read it. */
 export type FeedPosition = string;
 
-export type EffectResult = StepRef & {
+export type EntryRef = StepRef & { readonly entry: number };
+export type EffectResult = EntryRef & {
   readonly jobId: string;
-  readonly entry: number;
   /** Null: the body ended, and nobody knows with what. A result that arrives later still counts. */
   readonly result: JsonText | null;
 };

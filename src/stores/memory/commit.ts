@@ -1,7 +1,7 @@
 import { rowOf } from '../../kernel/index.js';
 import type { CommitItem, CommitReply } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
-import type { Kept, Tables } from './tables.js';
+import { entryKey, type Kept, type Tables } from './tables.js';
 
 /** Saves one commit. All guards are looked at first, so that a refusal has written nothing. */
 export function save(tables: Tables, item: CommitItem): CommitReply {
@@ -17,12 +17,18 @@ export function save(tables: Tables, item: CommitItem): CommitReply {
   if (kept && isGone(kept, item)) return { ok: false, code: 'ATTEMPT_GONE' };
   if (kept && item.inboxRev !== null && kept.inboxRev !== item.inboxRev)
     return { ok: false, code: 'INBOX_MOVED' };
+  if (kept && hasResult(kept, item)) return { ok: false, code: 'RESULT_STORED' };
   write(tables, item, kept);
   return { ok: true, repeated: false };
 }
 
 function isGone({ row }: Kept, { attemptId }: CommitItem): boolean {
   return attemptId !== null && (row.attemptId !== attemptId || row.incarnation === null);
+}
+
+function hasResult({ effects }: Kept, { noResultOf }: CommitItem): boolean {
+  const stored = noResultOf && effects.get(entryKey(noResultOf));
+  return (stored?.result ?? null) !== null;
 }
 
 function write(tables: Tables, item: CommitItem, kept: Kept | undefined): void {

@@ -1,5 +1,5 @@
 import type { Store } from '../../ports/store.js';
-import { byText, type Tables } from './tables.js';
+import { byText, entryKey, type Tables } from './tables.js';
 
 /** Results of effects, and messages to jobs. */
 export function mailbox(
@@ -9,7 +9,7 @@ export function mailbox(
   return {
     async putEffect(put) {
       const effects = jobs.get(put.jobId)?.effects;
-      const key = JSON.stringify([put.step, put.occurrence, put.entry]);
+      const key = entryKey(put);
       const known = effects?.get(key);
       const first = effects !== undefined && (!known || (known.result === null && put.result !== null));
       if (first) effects.set(key, { ...put });

@@ -1,6 +1,7 @@
 import type { DlqItem, JobRow, JsonText, WorkerLease } from '../../kernel/index.js';
 import type {
   EffectResult,
+  EntryRef,
   HoldReason,
   Identity,
   Loaded,
@@ -84,4 +85,8 @@ export function byText(a: string, b: string): number {
 
 function keyOf({ tenantId, kind, value }: Identity): string {
   return JSON.stringify([tenantId, kind, value]);
+}
+
+export function entryKey({ step, occurrence, entry }: EntryRef): string {
+  return JSON.stringify([step, occurrence, entry]);
 }

@@ -85,6 +85,7 @@ async function change(db: Queries, item: CommitItem): Promise<CommitReply> {
     return { ok: false, code: 'ATTEMPT_GONE' };
   }
   if (inboxRev !== null && guard.inbox_rev !== inboxRev) return { ok: false, code: 'INBOX_MOVED' };
+  if (await hasResult(db, item)) return { ok: false, code: 'RESULT_STORED' };
   if (!(await append(db, item))) return repeatedOrTaken(db, item);
   if (job !== null) {
     const { from, values } = changes([item], { alias: 'c', first: 2 });
@@ -93,6 +94,16 @@ async function change(db: Queries, item: CommitItem): Promise<CommitReply> {
   }
   await writeSideRows(db, item);
   return SAVED;
+}
+
+/** Whoever stores a result holds the job's row too, so none can come between. */
+async function hasResult(db: Queries, { jobId, noResultOf }: CommitItem): Promise<boolean> {
+  if (noResultOf === null) return false;
+  const rows = await db.rows(
+    `SELECT 1 FROM pawl.effects WHERE job_id = $1 AND step = $2 AND occurrence = $3 AND entry = $4 AND result IS NOT NULL`,
+    [jobId, noResultOf.step, noResultOf.occurrence, noResultOf.entry],
+  );
+  return rows.length > 0;
 }
 
 /** False: the revision is taken, by a step record that needed no lock. */

@@ -47,9 +47,9 @@ export async function saveGroup(session: Session, items: readonly CommitItem[]):
   });
 }
 
-/** Rare, and written one by one. */
-function hasSideRows({ consumed, outbox, dlqItem }: CommitItem): boolean {
-  return consumed.length > 0 || outbox.length > 0 || dlqItem !== null;
+/** Rare, and looked at one by one. */
+function hasSideRows({ consumed, outbox, dlqItem, noResultOf }: CommitItem): boolean {
+  return consumed.length > 0 || outbox.length > 0 || dlqItem !== null || noResultOf !== null;
 }
 
 /** The ids of jobs whose commit went through, with spaces between, and the time. */
@@ -104,7 +104,7 @@ function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome
      created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
        SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from}),
      owned AS (${owned}),
-     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM ${log.from} RETURNING job_id)
+     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM patience, ${log.from} RETURNING job_id)
      ${SAVED_IDS} FROM logged`,
     [
       db.fixedNow(),
@@ -131,7 +131,7 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
      ours AS MATERIALIZED (SELECT c.* FROM patience, ${from}, LATERAL (SELECT 1 FROM pawl.jobs j WHERE j.job_id = c.job_id
        AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
        AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) FOR UPDATE) AS locked),
-     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c WHERE ${follows('c.log_rev')} ON CONFLICT DO NOTHING RETURNING 1),
+     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c WHERE ${FOLLOWS} ON CONFLICT DO NOTHING RETURNING 1),
      changed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ours c WHERE j.job_id = c.job_id
        AND 1 / (SELECT (SELECT count(*) FROM logged) = (SELECT count(*) FROM ours))::int = 1 RETURNING j.job_id)
      ${SAVED_IDS} FROM changed`,
@@ -139,16 +139,19 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
   );
 }
 
-const follows = (rev: string): string =>
-  `EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = ${rev} - 1)`;
+const FOLLOWS = 'EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1)';
 
-/** Step records never touch the job's row: the log's key is their fence. */
+/**
+ * Step records never touch the job's row: the log's key is their fence. The row before is held for as long as this takes,
+ * or a purge that deletes both could let a record pass that came far too late.
+ */
 function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
   const log = logBatch(items, { alias: 'c', first: 2 });
   return db.rows(
-    `WITH logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT c.* FROM ${log.from}
-       WHERE ${follows('c.rev')}
-       ORDER BY c.job_id ON CONFLICT DO NOTHING RETURNING job_id)
+    `WITH ${PATIENCE},
+     next AS MATERIALIZED (SELECT c.* FROM patience, ${log.from}, LATERAL (SELECT 1 FROM pawl.log p
+       WHERE p.job_id = c.job_id AND p.rev = c.rev - 1 FOR KEY SHARE) AS held),
+     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT * FROM next ORDER BY job_id ON CONFLICT DO NOTHING RETURNING job_id)
      ${SAVED_IDS} FROM logged`,
     [db.fixedNow(), ...log.values],
   );

@@ -5,9 +5,10 @@ export async function putEffect(
   db: Queries,
   { jobId, step, occurrence, entry, result }: EffectResult,
 ): Promise<Reply<{ first: boolean }>> {
+  // The job's row is held: the job is not purged meanwhile, and the entry is not closed.
   const written = await db.rows(
-    `INSERT INTO pawl.effects (job_id, step, occurrence, entry, result)
-     SELECT $1, $2, $3, $4, $5 WHERE EXISTS (SELECT 1 FROM pawl.jobs WHERE job_id = $1)
+    `WITH job AS MATERIALIZED (SELECT job_id FROM pawl.jobs WHERE job_id = $1 FOR KEY SHARE)
+     INSERT INTO pawl.effects (job_id, step, occurrence, entry, result) SELECT job_id, $2, $3::int, $4::int, $5 FROM job
      ON CONFLICT (job_id, step, occurrence, entry) DO UPDATE SET result = excluded.result
      WHERE effects.result IS NULL AND excluded.result IS NOT NULL RETURNING 1`,
     [jobId, step, occurrence, entry, result],

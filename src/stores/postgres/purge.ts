@@ -1,7 +1,7 @@
 import type { Identity, PurgePage, Purged, Reply } from '../../ports/store.js';
 import type { Queries } from './session.js';
 
-type Looked = { readonly job_id: string; readonly place: string; readonly gone: boolean };
+type Looked = { readonly job_id: string; readonly gone: boolean };
 
 /** Walks the jobs in the order of their ids, which is that of time. What ended long ago goes with all that is its own. */
 export async function purge(
@@ -15,11 +15,24 @@ export async function purge(
      FROM pawl.jobs j WHERE j.job_id > $2 ORDER BY j.job_id LIMIT $3`,
     [finishedBefore, after ?? '', limit],
   );
-  const ids = looked.filter(({ gone }) => gone).map(({ job_id }) => job_id);
+  const ids = await hold(
+    db,
+    looked.filter(({ gone }) => gone).map(({ job_id }) => job_id),
+  );
   if (ids.length > 0) await deleteJobs(db, { ids, until: now + identityTtlMs });
   const expired = await db.rows('DELETE FROM pawl.identities WHERE expires_at <= $1 RETURNING 1', [now]);
   const next = looked.length === limit ? (looked.at(-1)?.job_id ?? null) : null;
   return { now, jobs: ids.length, identities: expired.length, next };
+}
+
+/** Waits for whoever is writing to them just now, and leaves out what another purge was faster with. */
+async function hold(db: Queries, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.rows<{ job_id: string }>(
+    'SELECT job_id FROM pawl.jobs WHERE job_id = ANY($1) ORDER BY job_id FOR UPDATE',
+    [ids],
+  );
+  return rows.map(({ job_id }) => job_id);
 }
 
 async function deleteJobs(

@@ -11,6 +11,7 @@ import type { Session } from './session.js';
  */
 export function save(db: Session, item: CommitItem): CommitReply {
   if (item.rev === 1) return create(db, item);
+  if (hasResult(db, item)) return explain(db, item, 'RESULT_STORED');
   const known = db.rows.get(item.jobId);
   if (item.job !== null && known?.rev === item.rev - 1 && updateKnown(db, known.id, item)) {
     append(db, known.id, item);
@@ -47,6 +48,19 @@ export function idOf(db: Session, jobId: string): number | null {
   return db.get<{ id: number }>('SELECT id FROM jobs WHERE job_id = ?', jobId)?.id ?? null;
 }
 
+function hasResult(db: Session, { jobId, noResultOf }: CommitItem): boolean {
+  if (noResultOf === null) return false;
+  const stored = db.get(
+    `SELECT 1 FROM effects WHERE job = (SELECT id FROM jobs WHERE job_id = ?) AND step = ? AND occurrence = ? AND entry = ?
+     AND result IS NOT NULL`,
+    jobId,
+    noResultOf.step,
+    noResultOf.occurrence,
+    noResultOf.entry,
+  );
+  return stored !== undefined;
+}
+
 function saved(db: Session, id: number, item: CommitItem): CommitReply {
   if (item.job !== null) db.rows.set(item.jobId, { id, rev: item.rev });
   writeSideRows(db, id, item);
@@ -77,7 +91,11 @@ type Guards = {
 };
 
 /** Why a commit was not saved: it had been already, something came between, or a guard held. */
-function explain(db: Session, { jobId, rev, commandId, attemptId }: CommitItem): CommitReply {
+function explain(
+  db: Session,
+  { jobId, rev, commandId, attemptId }: CommitItem,
+  otherwise: 'INBOX_MOVED' | 'RESULT_STORED' = 'INBOX_MOVED',
+): CommitReply {
   const job = db.get<Guards>(
     `SELECT attempt_id, incarnation, (SELECT command_id FROM log WHERE job = id AND rev = ?2) AS command_id,
      (SELECT rev FROM log WHERE job = id AND rev = ?2 - 1) AS before FROM jobs WHERE job_id = ?1`,
@@ -88,7 +106,7 @@ function explain(db: Session, { jobId, rev, commandId, attemptId }: CommitItem):
   if (!job || job.command_id !== null || (job.before === null && rev > 1))
     return { ok: false, code: 'REV_TAKEN' };
   const gone = attemptId !== null && (job.attempt_id !== attemptId || job.incarnation === null);
-  return { ok: false, code: gone ? 'ATTEMPT_GONE' : 'INBOX_MOVED' };
+  return { ok: false, code: gone ? 'ATTEMPT_GONE' : otherwise };
 }
 
 export function ownerOf(db: Session, { tenantId, kind, value }: Identity): string | null {

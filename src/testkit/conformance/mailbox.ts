@@ -37,6 +37,22 @@ export const effects: Topic = {
       equal((await rig.store.putEffect({ jobId: 'job_effect_3', ...charge, result: '1' })).first, true);
       equal((await rig.store.putEffect({ jobId: 'job_nobody_2', ...charge, result: '1' })).first, false);
     },
+    'GUA-4 an entry is not closed over a result that was stored meanwhile': async (rig) => {
+      const { attemptId } = await rig.running('job_effect_9');
+      const held = { attemptId: attemptId ?? '' };
+      await rig.give('job_effect_9', command('begin-effect', held));
+      await rig.give('job_effect_9', command('doubt-effect', held));
+      const ref = { step: 'charge', occurrence: 1, entry: 1 };
+      const closing = await rig.prepare(
+        'job_effect_9',
+        command('reconcile-effect', { ...held, now: rig.clock.now() + 1_000_000 }),
+        { noResultOf: ref },
+      );
+      await rig.store.putEffect({ jobId: 'job_effect_9', ...ref, result: null });
+      await rig.store.putEffect({ jobId: 'job_effect_9', ...ref, result: '"paid"' });
+      deepStrictEqual((await rig.store.commit([closing])).replies, [{ ok: false, code: 'RESULT_STORED' }]);
+      equal((await rig.commits('job_effect_9')).length, 4);
+    },
   },
 };
 

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PawlError } from '../src/errors.js';
-import type { Store } from '../src/ports/store.js';
-import { postgresStore } from '../src/stores/postgres/postgres-store.js';
-import { memoryStore } from '../src/stores/memory/memory-store.js';
-import { fakeClock, Rig, T0 } from '../src/testkit/index.js';
-import { startPostgres, type PostgresServer } from './postgres-server.js';
+import { PawlError } from '../../src/errors.js';
+import type { Store } from '../../src/ports/store.js';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
+import { memoryStore } from '../../src/stores/memory/memory-store.js';
+import { fakeClock, Rig, T0 } from '../../src/testkit/index.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
 
 let server: PostgresServer;
 beforeAll(async () => {

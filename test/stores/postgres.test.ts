@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore } from '../src/client/open-store.js';
-import type { PawlError } from '../src/errors.js';
-import { postgresStore } from '../src/stores/postgres/postgres-store.js';
-import { fakeClock, Rig, T0 } from '../src/testkit/index.js';
-import { startPostgres, type PostgresServer } from './postgres-server.js';
+import { openStore } from '../../src/client/open-store.js';
+import type { PawlError } from '../../src/errors.js';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
+import { fakeClock, Rig, T0 } from '../../src/testkit/index.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
 
 let server: PostgresServer;
 beforeAll(async () => {

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import type { Ground } from './ground.js';
+import { Judge } from './judge.js';
+import { postgresGround } from './postgres-ground.js';
+import { OPERATION_NAMES, planOf, SITUATIONS, type Plan, type Situation } from './situation.js';
+import { compilePausedProcess, sqliteGround } from './sqlite-ground.js';
+
+const plans = new Map<Situation, Plan>();
+beforeAll(async () => {
+  for (const name of Object.keys(SITUATIONS) as Situation[]) plans.set(name, await planOf(name));
+});
+
+/** So many databases, and pairs at once: most of the time of a race goes by in waiting. */
+const GROUNDS_EACH = 4;
+
+let server: PostgresServer | undefined;
+const STORES: Readonly<Record<string, () => Promise<Ground[]>>> = {
+  postgres: async () => {
+    const started = await startPostgres();
+    server = started;
+    return Promise.all(Array.from({ length: GROUNDS_EACH }, () => postgresGround(started)));
+  },
+  'sqlite, in two processes': async () => {
+    compilePausedProcess();
+    return Promise.all(Array.from({ length: GROUNDS_EACH }, sqliteGround));
+  },
+};
+afterAll(async () => {
+  await server?.stop();
+});
+
+for (const [store, open] of Object.entries(STORES)) {
+  describe.concurrent(
+    `isolation on ${store}: two operations on one job come to what a serial order comes to`,
+    () => {
+      let grounds: Ground[] = [];
+      let judge: Judge;
+      beforeAll(async () => {
+        grounds = await open();
+        judge = new Judge(grounds, plans);
+      });
+      afterAll(async () => {
+        await Promise.all(grounds.map((ground) => ground.close()));
+      });
+
+      for (const first of OPERATION_NAMES) {
+        test.each(OPERATION_NAMES)(`${first} is stopped before COMMIT while there is: %s`, async (second) => {
+          const situations = judge.situationsOf(first, second);
+          expect(situations).not.toEqual([]);
+          const problems = await Promise.all(
+            situations.map((situation) => judge.problemsOf(situation, [first, second])),
+          );
+          expect(problems.flat().join('\n\n')).toBe('');
+        });
+      }
+    },
+  );
+}
