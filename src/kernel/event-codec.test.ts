@@ -84,6 +84,11 @@ describe('encoding', () => {
   });
 });
 
+test('time and actor that differ are kept', () => {
+  const events = [event('job.promoted'), { ...event('step.recorded'), at: 9, actor: 'scheduler' }];
+  expect(decodeEvents(encodeEvents(events))).toEqual({ ok: true, events });
+});
+
 describe('decoding what is not a commit', () => {
   const body = encodeEvents([event('step.recorded')]);
   const unreadable = { ok: false, code: 'EVENT_UNREADABLE' };
