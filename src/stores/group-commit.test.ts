@@ -65,6 +65,18 @@ describe('group commit', () => {
     expect([await running, ...(await waiting)]).toEqual([[10], [20], [30]]);
   });
 
+  test('of many asks, one that fails early is reported when all are answered', async () => {
+    const { turn } = heldBack({ most: 1 });
+    const commit = groupCommit<number, number>(
+      async (asks) => {
+        await turn();
+        return asks.map((ask) => (ask === 1 ? Promise.reject(new Error('early')) : ask));
+      },
+      { most: 1 },
+    );
+    await expect(commit([1, 2, 3])).rejects.toThrow('early');
+  });
+
   test('an answer that takes longer holds up nobody else', async () => {
     let finish: (answer: string) => void = () => undefined;
     const slow = new Promise<string>((resolve) => {

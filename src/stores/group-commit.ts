@@ -33,7 +33,12 @@ export function groupCommit<Ask, Answer>(
   async function runAll(asks: readonly Ask[]): Promise<readonly (Answer | Promise<Answer>)[]> {
     if (asks.length <= most) return run(asks);
     const answers: (Answer | Promise<Answer>)[] = [];
-    for (let i = 0; i < asks.length; i += most) answers.push(...(await run(asks.slice(i, i + most))));
+    for (let i = 0; i < asks.length; i += most) {
+      const part = await run(asks.slice(i, i + most));
+      // One that fails before the last part is answered is reported with it, and is no stray rejection until then.
+      for (const answer of part) Promise.resolve(answer).catch(() => undefined);
+      answers.push(...part);
+    }
     return answers;
   }
 
