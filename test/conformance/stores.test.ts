@@ -14,10 +14,12 @@ beforeAll(async () => {
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-conformance-'));
+/** A server with thousands of databases takes its time to stop. */
+const STOP_MS = 300_000;
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await postgres.stop();
-});
+}, STOP_MS);
 
 /** Of 150 operations each. `PAWL_SEQUENCES=7000 npx vitest run test/conformance` is a million. */
 const SEQUENCES = Number(process.env['PAWL_SEQUENCES'] ?? 70);
