@@ -5,8 +5,8 @@
  * with many recorded steps, and random commands in random states, refusals included. Hashing is injected into the
  * kernel, so it is measured apart.
  *
- * The bar is a million steps per second on one core. Whoever else uses the machine only ever slows a round down (by
- * half, where two programs share one core), so the best round is judged and the median is shown beside it. SHA-256
+ * The bar is a million steps per second on one core, for the median of the rounds. The best round stands beside it:
+ * whoever else uses the machine only ever slows a round down, so the two tell a slow hour from a slow kernel. SHA-256
  * digests of short messages are measured between the rounds, as a yardstick for comparing machines.
  */
 import { createHash } from 'node:crypto';
@@ -153,11 +153,11 @@ const print = (name: string, { median, best, perDigest }: Rate): void =>
 let missed = false;
 console.log(`Node ${process.version}, ${ROUNDS} rounds\n`);
 console.log('decide + evolve, steps per second on one core');
-console.log(`the bar is ${BAR.toLocaleString('en')} in the best round`);
+console.log(`the bar is ${BAR.toLocaleString('en')} in the median round`);
 console.log('      median        best  per digest');
 for (const [name, run] of Object.entries(WORKLOADS)) {
   const rate = measure(run);
-  const below = rate.best < BAR;
+  const below = rate.median < BAR;
   missed ||= below;
   print(below ? `${name}: BELOW THE BAR` : name, rate);
 }

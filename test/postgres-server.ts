@@ -93,7 +93,8 @@ function server(url: string, stop: () => Promise<void>): PostgresServer {
   };
 }
 
-async function ask(url: string, sql: string): Promise<void> {
+/** One statement on a connection of its own. */
+export async function ask(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {

@@ -1,10 +1,9 @@
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/client/open-store.js';
 import type { PawlError } from '../../src/errors.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { fakeClock, Rig, T0 } from '../../src/testkit/index.js';
-import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -21,16 +20,6 @@ const failureOf = async (promise: Promise<unknown>): Promise<PawlError> =>
     },
     (error: PawlError) => error,
   );
-
-async function ask(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
 
 /** Ends every other connection to the database, as a restart of the server would. */
 const cutConnections = (url: string): Promise<void> =>

@@ -1,7 +1,6 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/cli/program.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
@@ -9,7 +8,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { laneOf } from '../../src/kernel/index.js';
 import { aJobSpec, command, Rig, type OpenStore } from '../../src/testkit/index.js';
-import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-restore-'));
 let server: PostgresServer;
@@ -20,16 +19,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
   await server.stop();
 });
-
-async function ask(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
 
 type Data = {
   readonly url: string;

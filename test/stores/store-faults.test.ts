@@ -1,6 +1,5 @@
 import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/client/open-store.js';
 import { PawlError } from '../../src/errors.js';
@@ -8,7 +7,7 @@ import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { fakeClock, Rig, T0, type OpenStore } from '../../src/testkit/index.js';
-import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
 import { smallDisk, type SmallDisk } from './small-disk.js';
 
 const probe = smallDisk(1);
@@ -31,16 +30,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.stop();
 });
-
-async function ask(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
 
 const codeOf = async (promise: Promise<unknown>): Promise<string> =>
   promise.then(

@@ -4,12 +4,12 @@ import { ownersOf, takeIdentities } from './identities.js';
 import { codeOf, NOW, type Queries, type Session } from './session.js';
 import { changes, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
 
-const SAVED: CommitReply = { ok: true, repeated: false };
+export const SAVED: CommitReply = { ok: true, repeated: false };
 
 export type Saved = { readonly reply: CommitReply; readonly now: number };
 
 /** How long a start waits for another transaction that has taken the same key and not ended. */
-const LOCK_TIMEOUT = '5s';
+export const LOCK_TIMEOUT = '5s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Saves one commit in a transaction of its own, or says why not. */

@@ -1,11 +1,9 @@
 import type pg from 'pg';
 import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
-import { saveOne } from './commit-carefully.js';
+import { LOCK_TIMEOUT, saveOne } from './commit-carefully.js';
 import { codeOf, type Session } from './session.js';
 
-/** How long a start within someone's transaction waits for another that has taken the same key. */
-const LOCK_TIMEOUT = '5s';
 const NO_TRANSACTION = '25P01';
 
 /**

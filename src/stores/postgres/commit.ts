@@ -1,5 +1,5 @@
-import type { CommitItem, CommitReply } from '../../ports/store.js';
-import { saveCarefully, type Saved } from './commit-carefully.js';
+import type { CommitItem } from '../../ports/store.js';
+import { SAVED, saveCarefully, type Saved } from './commit-carefully.js';
 import { byText, inOrder } from './identities.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
@@ -11,8 +11,6 @@ import {
   newJobs,
   setChanged,
 } from './write-rows.js';
-
-const SAVED: CommitReply = { ok: true, repeated: false };
 
 /**
  * Saves a group of commits: those of one kind together, in one statement that is its own transaction. Whatever does not

@@ -1,6 +1,7 @@
-import { bucketOf, rowOf, type Job, type JobRow } from '../../kernel/index.js';
+import { bucketOf, rowOf, type Job } from '../../kernel/index.js';
 import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
+import type { SqlValue } from './driver.js';
 import type { Session } from './session.js';
 
 /**
@@ -155,17 +156,7 @@ function insertRow(db: Session, job: Job): number {
     row.gate,
     row.priority,
     row.createdAt,
-    row.status,
-    row.rev,
-    row.attemptId,
-    row.incarnation,
-    row.dueAt,
-    isReady(db, row),
-    row.wakeAt,
-    row.deadlineAt,
-    row.updatedAt,
-    row.finishedAt,
-    encodeState(job),
+    ...changing(db, job),
   ).id;
 }
 
@@ -174,43 +165,17 @@ const SET_CHANGING = `SET status = ?, rev = ?, attempt_id = ?, incarnation = ?, 
    wake_at = ?, deadline_at = ?, updated_at = ?, finished_at = ?, state = ?`;
 
 function updateRow(db: Session, job: Job, id: number): void {
-  const row = rowOf(job);
-  db.run(
-    `UPDATE jobs ${SET_CHANGING} WHERE id = ?`,
-    row.status,
-    row.rev,
-    row.attemptId,
-    row.incarnation,
-    row.dueAt,
-    isReady(db, row),
-    row.wakeAt,
-    row.deadlineAt,
-    row.updatedAt,
-    row.finishedAt,
-    encodeState(job),
-    id,
-  );
+  db.run(`UPDATE jobs ${SET_CHANGING} WHERE id = ?`, ...changing(db, job), id);
 }
 
 /** False: the row has gone on, or a guard does not hold. */
 function updateKnown(db: Session, id: number, { jobId, rev, job, attemptId, inboxRev }: CommitItem): boolean {
   if (job === null) return false;
-  const row = rowOf(job);
   const { changes } = db.run(
     `UPDATE jobs ${SET_CHANGING} WHERE id = ?12 AND job_id = ?13 AND rev = ?14 - 1
      AND (?15 IS NULL OR (attempt_id = ?15 AND incarnation IS NOT NULL)) AND (?16 IS NULL OR inbox_rev = ?16)
      AND NOT EXISTS (SELECT 1 FROM log WHERE job = ?12 AND log.rev = ?14)`,
-    row.status,
-    row.rev,
-    row.attemptId,
-    row.incarnation,
-    row.dueAt,
-    isReady(db, row),
-    row.wakeAt,
-    row.deadlineAt,
-    row.updatedAt,
-    row.finishedAt,
-    encodeState(job),
+    ...changing(db, job),
     id,
     jobId,
     rev,
@@ -220,6 +185,20 @@ function updateKnown(db: Session, id: number, { jobId, rev, job, attemptId, inbo
   return changes > 0;
 }
 
-function isReady(db: Session, { dueAt }: JobRow): number {
-  return dueAt !== null && dueAt <= db.now() ? 1 : 0;
+/** The columns that change with a job, in the order in which all three statements take them. */
+function changing(db: Session, job: Job): SqlValue[] {
+  const row = rowOf(job);
+  return [
+    row.status,
+    row.rev,
+    row.attemptId,
+    row.incarnation,
+    row.dueAt,
+    row.dueAt !== null && row.dueAt <= db.now() ? 1 : 0,
+    row.wakeAt,
+    row.deadlineAt,
+    row.updatedAt,
+    row.finishedAt,
+    encodeState(job),
+  ];
 }
