@@ -105,7 +105,7 @@ async function round(n: number): Promise<Round> {
   const items = creates(JOBS);
   const url = await server.createDatabase();
   const store = await postgresStore({ url, clock });
-  await store.beat({ worker, leaseMs: 600_000 });
+  await store.beat({ worker, leaseMs: 600_000, lanes: [] });
   const create = await rateOf(JOBS, () => createAll(store, items));
   const drain = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
   await store.close();

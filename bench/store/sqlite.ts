@@ -91,7 +91,7 @@ async function round(n: number): Promise<Round> {
   const items = creates(JOBS);
   const path = join(folder, `store-${n}.db`);
   const store = await sqliteStore({ path, clock });
-  await store.beat({ worker, leaseMs: 600_000 });
+  await store.beat({ worker, leaseMs: 600_000, lanes: [] });
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const create = await rateOf(JOBS, () => createAll(store, items));

@@ -7,6 +7,7 @@ import type {
   Status,
   StepRef,
   Timestamp,
+  WorkerLease,
   WorkerRef,
 } from '../kernel/index.js';
 
@@ -24,8 +25,12 @@ export interface Store {
   commitWithin(tx: unknown, items: readonly CommitItem[]): Promise<CommitReplies>;
   /** Takes jobs that are due for a worker, tenants in turn. */
   claim(request: ClaimRequest): Promise<Claimed>;
-  /** Registers a worker's incarnation or prolongs its lease, and tells what it holds. */
+  /** Registers a worker's incarnation or prolongs its lease, and tells what it holds. Older ones of its id are dead. */
   beat(beat: Beat): Promise<BeatReply>;
+  /** These incarnations, or all that are not dead; unknown ones are left out. */
+  workers(filter: {
+    incarnations: readonly string[] | null;
+  }): Promise<Reply<{ readonly workers: readonly WorkerEntry[] }>>;
   /** Declares leases that ran out dead, for good, and finds the running jobs that nobody alive holds. */
   orphans(page: { limit: number }): Promise<Reply<{ readonly jobs: readonly Loaded[] }>>;
   /** Keeps the result of an effect's entry, or that its body ended without one. The first writer wins; not fenced. */
@@ -43,6 +48,14 @@ export interface Store {
     jobId: string,
     page: { fromRev: number; limit: number },
   ): Promise<Reply<{ readonly rows: readonly LogRow[] }>>;
+  /**
+   * Waiting jobs that have messages which no commit has consumed. Nothing says that a job waits for these, so each page
+   * goes on behind the one before; `next` is null after the last.
+   */
+  unread(page: {
+    after: string | null;
+    limit: number;
+  }): Promise<Reply<{ readonly jobIds: readonly string[]; readonly next: string | null }>>;
   /** Waiting jobs of which a wait has expired, and idle ones past their deadline. */
   due(page: { limit: number }): Promise<Reply<{ readonly jobIds: readonly string[] }>>;
   list(
@@ -157,7 +170,13 @@ export type Claimed = Reply<{
   readonly lastTenant: string;
 }>;
 
-export type Beat = { readonly worker: WorkerRef; readonly leaseMs: number };
+/** `lanes`: what it claims from. */
+export type Beat = {
+  readonly worker: WorkerRef;
+  readonly leaseMs: number;
+  readonly lanes: readonly string[];
+};
+export type WorkerEntry = WorkerLease & { readonly worker: WorkerRef; readonly lanes: readonly string[] };
 export type BeatReply = Reply<{
   readonly alive: boolean;
   readonly leaseUntil: Timestamp;

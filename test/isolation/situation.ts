@@ -76,7 +76,7 @@ const OPERATIONS = {
     done.includes('sweep')
       ? commit(rig, JOB, command('interrupt', held))
       : { kind: 'refused', why: 'nobody has declared its worker dead' },
-  heartbeat: async () => ({ kind: 'beat', beat: { worker: HOLDER, leaseMs: 30_000 } }),
+  heartbeat: async () => ({ kind: 'beat', beat: { worker: HOLDER, leaseMs: 30_000, lanes: [] } }),
   putEffect: async (_, actor) => ({
     kind: 'effect',
     result: { jobId: JOB, ...ENTRY, result: `"${actor}"` },
@@ -119,8 +119,8 @@ export async function planOf(situation: Situation): Promise<Plan> {
   };
   const rig = await Rig.start(open);
   const build: Act[] = [
-    { kind: 'beat', beat: { worker: HOLDER, leaseMs: 0 } },
-    { kind: 'beat', beat: { worker: OTHER, leaseMs: 600_000 } },
+    { kind: 'beat', beat: { worker: HOLDER, leaseMs: 0, lanes: [] } },
+    { kind: 'beat', beat: { worker: OTHER, leaseMs: 600_000, lanes: [] } },
   ];
   for (const act of build) await perform(rig.store, act);
   const done: Step[] = [];

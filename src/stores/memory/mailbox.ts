@@ -5,7 +5,7 @@ import { byText, entryKey, type Tables } from './tables.js';
 export function mailbox(
   { jobs }: Tables,
   now: () => number,
-): Pick<Store, 'putEffect' | 'effects' | 'putMessage' | 'inbox'> {
+): Pick<Store, 'putEffect' | 'effects' | 'putMessage' | 'inbox' | 'unread'> {
   return {
     async putEffect(put) {
       const effects = jobs.get(put.jobId)?.effects;
@@ -36,6 +36,21 @@ export function mailbox(
         .map(({ key, payload, receivedAt }) => ({ jobId, key, payload, receivedAt }))
         .toSorted((a, b) => a.receivedAt - b.receivedAt || byText(a.key, b.key));
       return { now: now(), messages, inboxRev: kept?.inboxRev ?? 0 };
+    },
+    async unread({ after, limit }) {
+      const stirred = [...jobs.values()].filter(
+        ({ row, inbox, bornAt }) =>
+          row.status === 'waiting' &&
+          bornAt > Number(after ?? -1) &&
+          [...inbox.values()].some(({ consumed }) => !consumed),
+      );
+      const page = stirred.slice(0, limit);
+      const last = page.length === limit ? page.at(-1) : undefined;
+      return {
+        now: now(),
+        jobIds: page.map(({ row }) => row.jobId),
+        next: last ? `${last.bornAt}` : null,
+      };
     },
   };
 }

@@ -7,7 +7,7 @@ import { claim } from './claim.js';
 import { save } from './commit.js';
 import { controls } from './controls.js';
 import { mailbox } from './mailbox.js';
-import { loadKept, Tables } from './tables.js';
+import { byText, loadKept, Tables } from './tables.js';
 
 /**
  * Keeps everything in this process, and loses it with the process: for development, tests and the simulator.
@@ -24,10 +24,17 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'memory has no transactions' })),
     claim: async (request) => claim(tables, request, now()),
 
-    async beat({ worker: { incarnation }, leaseMs }) {
-      const lease = leases.get(incarnation) ?? { leaseUntil: 0, dead: false };
+    async beat({ worker, leaseMs, lanes }) {
+      const { incarnation } = worker;
+      const lease = leases.get(incarnation) ?? { worker, lanes, leaseUntil: 0, dead: false };
       const renewed = renewLease(lease, { now: now(), leaseMs });
-      if (renewed.ok) leases.set(incarnation, renewed.lease);
+      if (renewed.ok) {
+        leases.set(incarnation, { ...lease, ...renewed.lease });
+        for (const older of leases.values()) {
+          if (older.worker.id === worker.id && older.worker.incarnation < incarnation)
+            leases.set(older.worker.incarnation, { ...older, dead: true });
+        }
+      }
       const held = [...jobs.values()].flatMap(({ row }) =>
         row.incarnation === incarnation && row.attemptId !== null
           ? [{ jobId: row.jobId, attemptId: row.attemptId }]
@@ -37,11 +44,22 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       return { now: now(), alive: renewed.ok, leaseUntil, held };
     },
     async orphans({ limit }) {
-      for (const [incarnation, lease] of leases) leases.set(incarnation, expireLease(lease, now()) ?? lease);
+      for (const [incarnation, lease] of leases)
+        leases.set(incarnation, { ...lease, ...expireLease(lease, now()) });
       const lost = [...jobs.values()].filter(
         ({ row: { incarnation } }) => incarnation !== null && leases.get(incarnation)?.dead !== false,
       );
       return { now: now(), jobs: lost.slice(0, limit).map(loadKept) };
+    },
+
+    async workers({ incarnations }) {
+      const wanted = [...leases.values()].filter(({ worker, dead }) =>
+        incarnations ? incarnations.includes(worker.incarnation) : !dead,
+      );
+      return {
+        now: now(),
+        workers: wanted.toSorted((a, b) => byText(a.worker.incarnation, b.worker.incarnation)),
+      };
     },
 
     async load(jobId) {

@@ -1,5 +1,6 @@
-import type { DlqItem, JobRow, JsonText, WorkerLease } from '../../kernel/index.js';
+import type { DlqItem, JobRow, JsonText } from '../../kernel/index.js';
 import type {
+  WorkerEntry,
   EffectResult,
   EntryRef,
   HoldReason,
@@ -35,7 +36,7 @@ export class Tables {
   /** Positions are never used again, even if their rows are deleted. */
   lastPosition = 0;
   readonly dlq: DlqItem[] = [];
-  readonly leases = new Map<string, WorkerLease>();
+  readonly leases = new Map<string, WorkerEntry>();
   readonly paused = new Map<string, PausedQueue>();
   readonly schedules = new Map<string, Schedule>();
   readonly outbox = new Map<string, Omit<OutboxEntry, 'dueAt'> & { dueAt: number | null }>();

@@ -1,11 +1,11 @@
 import { expireLease, renewLease } from '../../kernel/index.js';
-import type { Beat, BeatReply, Loaded, Reply } from '../../ports/store.js';
+import type { Beat, BeatReply, Loaded, Reply, WorkerEntry } from '../../ports/store.js';
 import { loadAll } from './load.js';
 import type { Queries } from './session.js';
 
 type StoredLease = { readonly incarnation: string; readonly lease_until: number; readonly dead: boolean };
 
-export async function beat(db: Queries, { worker, leaseMs }: Beat): Promise<BeatReply> {
+export async function beat(db: Queries, { worker, leaseMs, lanes }: Beat): Promise<BeatReply> {
   const now = await db.now();
   const [stored] = await db.rows<StoredLease>(
     'SELECT incarnation, lease_until, dead FROM pawl.workers WHERE incarnation = $1 FOR UPDATE',
@@ -15,9 +15,13 @@ export async function beat(db: Queries, { worker, leaseMs }: Beat): Promise<Beat
   const renewed = renewLease(lease, { now, leaseMs });
   if (renewed.ok) {
     await db.rows(
-      `INSERT INTO pawl.workers (incarnation, worker_id, lease_until, dead) VALUES ($1, $2, $3, false)
+      `INSERT INTO pawl.workers (incarnation, worker_id, lease_until, dead, lanes) VALUES ($1, $2, $3, false, $4)
        ON CONFLICT (incarnation) DO UPDATE SET lease_until = excluded.lease_until`,
-      [worker.incarnation, worker.id, renewed.lease.leaseUntil],
+      [worker.incarnation, worker.id, renewed.lease.leaseUntil, JSON.stringify(lanes)],
+    );
+    await db.rows(
+      'UPDATE pawl.workers SET dead = true WHERE worker_id = $1 AND incarnation COLLATE "C" < $2 AND NOT dead',
+      [worker.id, worker.incarnation],
     );
   }
   const held = await db.rows<{ job_id: string; attempt_id: string }>(
@@ -58,5 +62,26 @@ export async function orphans(
       db,
       lost.map(({ job_id }) => job_id),
     ),
+  };
+}
+
+export async function workers(
+  db: Queries,
+  { incarnations }: { incarnations: readonly string[] | null },
+): Promise<Reply<{ readonly workers: readonly WorkerEntry[] }>> {
+  const rows = await db.rows<StoredLease & { worker_id: string; lanes: string }>(
+    `SELECT incarnation, worker_id, lease_until, dead, lanes FROM pawl.workers
+     WHERE CASE WHEN $1::text[] IS NULL THEN NOT dead ELSE incarnation = ANY ($1::text[]) END
+     ORDER BY incarnation COLLATE "C"`,
+    [incarnations],
+  );
+  return {
+    now: await db.now(),
+    workers: rows.map(({ incarnation, worker_id, lease_until, dead, lanes }) => ({
+      worker: { id: worker_id, incarnation },
+      leaseUntil: lease_until,
+      dead,
+      lanes: JSON.parse(lanes) as string[],
+    })),
   };
 }

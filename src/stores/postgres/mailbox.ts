@@ -60,3 +60,16 @@ export async function inbox(
   }));
   return { now: await db.now(), messages, inboxRev: job?.inbox_rev ?? 0 };
 }
+
+export async function unread(
+  db: Queries,
+  { after, limit }: { after: string | null; limit: number },
+): Promise<Reply<{ jobIds: string[]; next: string | null }>> {
+  const rows = await db.rows<{ job_id: string }>(
+    `SELECT DISTINCT job_id FROM pawl.inbox JOIN pawl.jobs USING (job_id)
+     WHERE NOT consumed AND job_id > $1 AND status = 'waiting' ORDER BY job_id LIMIT $2`,
+    [after ?? '', limit],
+  );
+  const jobIds = rows.map(({ job_id }) => job_id);
+  return { now: await db.now(), jobIds, next: jobIds.length === limit ? (jobIds.at(-1) ?? null) : null };
+}

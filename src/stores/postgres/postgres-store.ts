@@ -8,9 +8,9 @@ import { saveGroup } from './commit.js';
 import { commitWithin } from './commit-within.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { ownersOf } from './identities.js';
-import { beat, orphans } from './leases.js';
+import { beat, orphans, workers } from './leases.js';
 import { loadAll } from './load.js';
-import { effects, inbox, putEffect, putMessage } from './mailbox.js';
+import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
@@ -70,6 +70,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     feed: (page) => feed(single, page),
     dlq: (filter) => dlq(single, filter),
 
+    workers: (filter) => workers(single, filter),
+    unread: (page) => unread(single, page),
     hold: (held) => hold(single, held),
     release: (jobIds) => release(single, jobIds),
     heldFor: (jobId) => heldFor(single, jobId),

@@ -72,18 +72,20 @@ export const MIGRATIONS: readonly Migration[] = [
     PRIMARY KEY (job_id, step, occurrence, entry)
   );
   CREATE TABLE pawl.inbox (
-    job_id text NOT NULL,
+    job_id text COLLATE "C" NOT NULL,
     key text COLLATE "C" NOT NULL,
     payload text NOT NULL,
     received_at bigint NOT NULL,
     consumed boolean NOT NULL DEFAULT false,
     PRIMARY KEY (job_id, key)
   );
+  CREATE INDEX inbox_unread ON pawl.inbox (job_id) WHERE NOT consumed;
   CREATE TABLE pawl.workers (
     incarnation text PRIMARY KEY,
     worker_id text NOT NULL,
     lease_until bigint NOT NULL,
-    dead boolean NOT NULL
+    dead boolean NOT NULL,
+    lanes text NOT NULL
   );
   CREATE TABLE pawl.dlq_items (
     dlq_id text COLLATE "C" PRIMARY KEY,

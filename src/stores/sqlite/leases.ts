@@ -1,11 +1,11 @@
 import { expireLease, renewLease } from '../../kernel/index.js';
-import type { Beat, BeatReply, Loaded, Reply } from '../../ports/store.js';
+import type { Beat, BeatReply, Loaded, Reply, WorkerEntry } from '../../ports/store.js';
 import { load } from './load.js';
 import type { Session } from './session.js';
 
 type StoredLease = { readonly incarnation: string; readonly lease_until: number; readonly dead: number };
 
-export function beat(db: Session, { worker, leaseMs }: Beat): BeatReply {
+export function beat(db: Session, { worker, leaseMs, lanes }: Beat): BeatReply {
   const now = db.now();
   const stored = db.get<StoredLease>(
     'SELECT incarnation, lease_until, dead FROM workers WHERE incarnation = ?',
@@ -15,11 +15,17 @@ export function beat(db: Session, { worker, leaseMs }: Beat): BeatReply {
   const renewed = renewLease(lease, { now, leaseMs });
   if (renewed.ok) {
     db.run(
-      `INSERT INTO workers (incarnation, worker_id, lease_until, dead) VALUES (?, ?, ?, 0)
+      `INSERT INTO workers (incarnation, worker_id, lease_until, dead, lanes) VALUES (?, ?, ?, 0, ?)
        ON CONFLICT (incarnation) DO UPDATE SET lease_until = excluded.lease_until`,
       worker.incarnation,
       worker.id,
       renewed.lease.leaseUntil,
+      JSON.stringify(lanes),
+    );
+    db.run(
+      'UPDATE workers SET dead = 1 WHERE worker_id = ? AND incarnation < ? AND dead = 0',
+      worker.id,
+      worker.incarnation,
     );
   }
   const held = db
@@ -53,4 +59,27 @@ export function orphans(
     limit,
   );
   return { now, jobs: lost.flatMap(({ job_id }) => load(db, job_id) ?? []) };
+}
+
+export function workers(
+  db: Session,
+  { incarnations }: { incarnations: readonly string[] | null },
+): Reply<{ readonly workers: readonly WorkerEntry[] }> {
+  const wanted = incarnations && JSON.stringify(incarnations);
+  const rows = db.all<StoredLease & { worker_id: string; lanes: string }>(
+    `SELECT incarnation, worker_id, lease_until, dead, lanes FROM workers
+     WHERE CASE WHEN ? IS NULL THEN dead = 0 ELSE incarnation IN (SELECT value FROM json_each(?)) END
+     ORDER BY incarnation`,
+    wanted,
+    wanted,
+  );
+  return {
+    now: db.now(),
+    workers: rows.map(({ incarnation, worker_id, lease_until, dead, lanes }) => ({
+      worker: { id: worker_id, incarnation },
+      leaseUntil: lease_until,
+      dead: dead === 1,
+      lanes: JSON.parse(lanes) as string[],
+    })),
+  };
 }

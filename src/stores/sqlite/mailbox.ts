@@ -62,3 +62,17 @@ export function inbox(db: Session, jobId: string): Reply<{ messages: Message[]; 
   }));
   return { now: db.now(), messages, inboxRev: job?.inbox_rev ?? 0 };
 }
+
+export function unread(
+  db: Session,
+  { after, limit }: { after: string | null; limit: number },
+): Reply<{ jobIds: string[]; next: string | null }> {
+  const rows = db.all<{ id: number; job_id: string }>(
+    `SELECT DISTINCT jobs.id, job_id FROM inbox JOIN jobs ON jobs.id = inbox.job
+     WHERE consumed = 0 AND inbox.job > ? AND status = 'waiting' ORDER BY inbox.job LIMIT ?`,
+    Number(after ?? -1),
+    limit,
+  );
+  const last = rows.length === limit ? rows.at(-1) : undefined;
+  return { now: db.now(), jobIds: rows.map(({ job_id }) => job_id), next: last ? `${last.id}` : null };
+}

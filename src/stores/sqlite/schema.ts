@@ -81,11 +81,13 @@ export const MIGRATIONS: readonly Migration[] = [
     consumed INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (job, key)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX inbox_unread ON inbox (job) WHERE consumed = 0;
   CREATE TABLE workers (
     incarnation TEXT PRIMARY KEY,
     worker_id TEXT NOT NULL,
     lease_until INTEGER NOT NULL,
-    dead INTEGER NOT NULL
+    dead INTEGER NOT NULL,
+    lanes TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE dlq_items (
     dlq_id TEXT PRIMARY KEY,

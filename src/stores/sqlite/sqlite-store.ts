@@ -10,9 +10,9 @@ import { claim } from './claim.js';
 import { ownerOf, save } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { openDatabase, type Database } from './driver.js';
-import { beat, orphans } from './leases.js';
+import { beat, orphans, workers } from './leases.js';
 import { load } from './load.js';
-import { effects, inbox, putEffect, putMessage } from './mailbox.js';
+import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
@@ -61,6 +61,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     feed: async (page) => feed(db, page),
     dlq: async (filter) => dlq(db, filter),
 
+    workers: async (filter) => workers(db, filter),
+    unread: async (page) => unread(db, page),
     hold: (held) => db.write(() => hold(db, held)),
     release: (jobIds) => db.write(() => release(db, jobIds)),
     heldFor: async (jobId) => heldFor(db, jobId),

@@ -38,7 +38,7 @@ export async function workUntilKilled(store: Store, { prefix, report }: Writer):
     await save(
       Array.from({ length: BATCH }, (_, i) => aStart(`${prefix}_job_${n}_${i}`, `${rivals}-${n}-${i}`)),
     );
-    const { now } = await store.beat({ worker, leaseMs: 60_000 });
+    const { now } = await store.beat({ worker, leaseMs: 60_000, lanes: [] });
     const heads: Loaded[] = [];
     await store.claim({
       worker,

@@ -89,6 +89,21 @@ export const inbox: Topic = {
       deepStrictEqual((await rig.store.commit([wait])).replies, [{ ok: false, code: 'INBOX_MOVED' }]);
       equal((await rig.load('job_inbox_2')).job.status, 'running');
     },
+    'waiting jobs with messages that nobody read are found, page by page, and others are not': async (
+      rig,
+    ) => {
+      const jobs = ['job_unread_1', 'job_unread_2', 'job_unread_3', 'job_unread_4'];
+      for (const jobId of jobs) {
+        const held = { attemptId: (await rig.running(jobId)).attemptId ?? '' };
+        if (jobId !== 'job_unread_4') await rig.give(jobId, command('begin-wait', held));
+        await rig.store.putMessage({ jobId, key: 'early', payload: '1' });
+      }
+      await rig.give('job_unread_2', command('complete-wait'), { consumed: ['early'] });
+      const first = await rig.store.unread({ after: null, limit: 1 });
+      const second = await rig.store.unread({ after: first.next, limit: 2 });
+      deepStrictEqual([...first.jobIds, ...second.jobIds], ['job_unread_1', 'job_unread_3']);
+      equal(second.next, null);
+    },
     'a message that a commit used up is not there any more, and its key stays taken': async (rig) => {
       const { attemptId } = await rig.running('job_inbox_3');
       await rig.store.putMessage({ jobId: 'job_inbox_3', key: 'approval', payload: 'true' });

@@ -107,7 +107,7 @@ export class Rig {
     }: ClaimOptions = {},
   ): Promise<Claimed> {
     const ref = { id: worker, incarnation: `${worker}.1` };
-    await store.beat({ worker: ref, leaseMs: 30_000 });
+    await store.beat({ worker: ref, leaseMs: 30_000, lanes: [] });
     return store.claim({
       worker: ref,
       lanes: lanes.map((lane) => ({ lane, keyLimit })),

@@ -33,7 +33,7 @@ export const leases: Topic = {
       const { attemptId } = await rig.running('job_lease_1');
       rig.clock.advance(10_000);
       const worker = { id: 'worker-a', incarnation: 'worker-a.1' };
-      const reply = await rig.store.beat({ worker, leaseMs: 30_000 });
+      const reply = await rig.store.beat({ worker, leaseMs: 30_000, lanes: [] });
       deepStrictEqual(reply, {
         now: rig.clock.now(),
         alive: true,
@@ -51,9 +51,34 @@ export const leases: Topic = {
       const reply = await rig.store.beat({
         worker: { id: 'worker-a', incarnation: 'worker-a.1' },
         leaseMs: 30_000,
+        lanes: [],
       });
       equal(reply.alive, false);
     },
+    'DEC-5 a worker that comes back under its id ends its earlier incarnation at once, and never a later one':
+      async (rig) => {
+        await rig.running('job_lease_4');
+        const beat = (incarnation: string) =>
+          rig.store.beat({ worker: { id: 'worker-a', incarnation }, leaseMs: 30_000, lanes: ['a', 'b'] });
+        equal((await beat('worker-a.2')).alive, true);
+        deepStrictEqual((await rig.store.orphans({ limit: 10 })).jobs, [await rig.load('job_lease_4')]);
+        equal((await beat('worker-a.1')).alive, false);
+        equal((await beat('worker-a.2')).alive, true);
+        const { now, workers } = await rig.store.workers({ incarnations: null });
+        deepStrictEqual(workers, [
+          {
+            worker: { id: 'worker-a', incarnation: 'worker-a.2' },
+            leaseUntil: now + 30_000,
+            dead: false,
+            lanes: ['a', 'b'],
+          },
+        ]);
+        const named = await rig.store.workers({ incarnations: ['worker-a.1', 'worker-x.1'] });
+        deepStrictEqual(
+          named.workers.map(({ worker, dead }) => [worker.incarnation, dead]),
+          [['worker-a.1', true]],
+        );
+      },
     'a waiting job has no holder and is never an orphan': async (rig) => {
       const { attemptId } = await rig.running('job_lease_3');
       await rig.give('job_lease_3', command('begin-wait', { attemptId: attemptId ?? '' }));
