@@ -8,13 +8,15 @@ import { filesUnder, read } from './source-files.js';
  */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
-  'errors.ts': ['kernel'],
-  contracts: ['kernel', 'errors.ts'],
+  'error-registry': ['kernel'],
+  'errors.ts': ['kernel', 'error-registry'],
+  contracts: ['kernel', 'errors.ts', 'error-registry'],
   ports: ['kernel', 'errors.ts'],
   stores: ['kernel', 'ports', 'errors.ts'],
   engine: ['kernel', 'ports', 'errors.ts'],
-  client: ['kernel', 'ports', 'engine', 'stores', 'errors.ts'],
-  testkit: ['kernel', 'ports', 'contracts', 'engine', 'errors.ts'],
+  worker: ['kernel', 'ports', 'engine', 'errors.ts'],
+  client: ['kernel', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
+  testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
   cli: ['kernel', 'ports', 'engine', 'stores', 'client', 'testkit', 'errors.ts'],
 };
 

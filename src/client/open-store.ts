@@ -1,12 +1,12 @@
 import { PawlError } from '../errors.js';
-import type { Clock } from '../ports/clock.js';
+import type { StoreClock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { MigrationMode } from '../stores/migration.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { postgresStore } from '../stores/postgres/postgres-store.js';
 import { sqliteStore } from '../stores/sqlite/sqlite-store.js';
 
-export type OpenOptions = { readonly clock: Clock; readonly migrations?: MigrationMode };
+export type OpenOptions = { readonly clock: StoreClock; readonly migrations?: MigrationMode };
 
 export type StoreUrl =
   | { readonly kind: 'memory'; readonly path: '' }

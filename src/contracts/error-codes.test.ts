@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ERRORS, SURROUNDING_CODES, type ErrorCode } from '../errors.js';
+import { CALL_ERRORS } from '../error-registry/call-errors.js';
+import { STORE_ERRORS } from '../error-registry/store-errors.js';
+import { ERRORS, type ErrorCode } from '../errors.js';
 import { FAILURE_CODES, REJECTION_CODES } from '../kernel/index.js';
 import { CONTRACT_CODES, CONTRACT_NAMES, errorCodeIn, errorEnvelope, successEnvelope } from './index.js';
 
@@ -7,7 +9,12 @@ const meta = { trace_id: 't', request_id: 'r' };
 
 describe('DEC-14 one table of error codes', () => {
   test('the registry holds every code once', () => {
-    const codes = [...REJECTION_CODES, ...FAILURE_CODES, ...SURROUNDING_CODES];
+    const codes = [
+      ...REJECTION_CODES,
+      ...FAILURE_CODES,
+      ...Object.keys(CALL_ERRORS),
+      ...Object.keys(STORE_ERRORS),
+    ];
     expect(Object.keys(ERRORS).toSorted()).toEqual(codes.toSorted());
     expect(new Set(codes).size).toBe(codes.length);
   });

@@ -21,6 +21,7 @@ export type Failure = {
 export const FAILURE_CODES = [
   'TASK_EXECUTION_FAILED',
   'TASK_TIMEOUT',
+  'STEP_TIMEOUT',
   'PROCESS_RESTARTED',
   'DEADLINE_EXCEEDED',
   'ABANDONED',

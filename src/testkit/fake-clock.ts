@@ -27,6 +27,7 @@ export function fakeClock(startAt: number): FakeClock {
 
   return {
     now: () => now,
+    elapsed: () => now - startAt,
     after(delayMs, action) {
       const timer: Timer = { at: now + Math.max(0, delayMs), order: ordered++, action };
       timers.add(timer);

@@ -1,5 +1,5 @@
 import { PawlError, type ErrorCode } from '../../errors.js';
-import type { Clock } from '../../ports/clock.js';
+import type { StoreClock } from '../../ports/clock.js';
 import type { Database, SqlValue, Statement } from './driver.js';
 
 /** Longest wait for another process's transaction, and how often to look. */
@@ -9,13 +9,13 @@ const LOOK_AGAIN_MS = 3;
 /** One connection with its prepared statements, and transactions that never block the event loop while they wait. */
 export class Session {
   readonly #db: Database;
-  readonly #clock: Clock;
+  readonly #clock: StoreClock;
   readonly #statements = new Map<string, Statement>();
   /** Where the jobs are that this process wrote last. A hint: whoever uses it looks at the row itself. */
   readonly rows = new RecentRows();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: StoreClock) {
     this.#db = db;
     this.#clock = clock;
   }

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PawlError } from '../../errors.js';
-import type { Clock } from '../../ports/clock.js';
+import type { StoreClock } from '../../ports/clock.js';
 import type { CommitItem, CommitReply, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
@@ -25,7 +25,7 @@ const MOST_IN_GROUP = 500;
 
 export type SqliteOptions = {
   readonly path: string;
-  readonly clock: Clock;
+  readonly clock: StoreClock;
   readonly migrations?: MigrationMode;
 };
 

@@ -1,0 +1,98 @@
+import type { Clock } from '../ports/clock.js';
+
+type Alarm = { readonly at: number; readonly action: () => void; cancelled: boolean };
+
+/**
+ * Many alarms on one timer of the clock. A worker sets a few for each job that it runs, and most are cancelled before
+ * they ring: setting and cancelling must cost next to nothing.
+ */
+export class Alarms {
+  readonly #clock: Clock;
+  /** A binary heap, earliest first. Cancelled ones stay until their time, or until they are the majority. */
+  #heap: Alarm[] = [];
+  #cancelled = 0;
+  #timer: { readonly at: number; readonly stop: () => void } | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Runs `action` once `delayMs` have passed. The answer cancels it. */
+  set(delayMs: number, action: () => void): () => void {
+    const alarm: Alarm = { at: this.#clock.elapsed() + Math.max(0, delayMs), action, cancelled: false };
+    this.#push(alarm);
+    this.#arm();
+    return () => {
+      if (alarm.cancelled) return;
+      alarm.cancelled = true;
+      this.#cancelled += 1;
+      if (this.#cancelled > 64 && this.#cancelled * 2 > this.#heap.length) this.#sweep();
+    };
+  }
+
+  stop(): void {
+    this.#timer?.stop();
+    this.#timer = null;
+    this.#heap = [];
+    this.#cancelled = 0;
+  }
+
+  #arm(): void {
+    const first = this.#heap[0];
+    if (first === undefined || (this.#timer !== null && this.#timer.at <= first.at)) return;
+    this.#timer?.stop();
+    const stop = this.#clock.after(first.at - this.#clock.elapsed(), () => this.#ring());
+    this.#timer = { at: first.at, stop };
+  }
+
+  #ring(): void {
+    this.#timer = null;
+    const now = this.#clock.elapsed();
+    for (let first = this.#heap[0]; first !== undefined && first.at <= now; first = this.#heap[0]) {
+      this.#pop();
+      if (first.cancelled) {
+        this.#cancelled -= 1;
+      } else {
+        // Cancelling it from now on does nothing.
+        first.cancelled = true;
+        first.action();
+      }
+    }
+    this.#arm();
+  }
+
+  #sweep(): void {
+    const live = this.#heap.filter(({ cancelled }) => !cancelled);
+    this.#heap = [];
+    this.#cancelled = 0;
+    for (const alarm of live) this.#push(alarm);
+  }
+
+  #push(alarm: Alarm): void {
+    const heap = this.#heap;
+    let at = heap.length;
+    heap.push(alarm);
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = heap[parent] as Alarm;
+      if (above.at <= alarm.at) break;
+      heap[at] = above;
+      at = parent;
+    }
+    heap[at] = alarm;
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop();
+    if (last === undefined || heap.length === 0) return;
+    let at = 0;
+    for (let child = 1; child < heap.length; child = 2 * at + 1) {
+      if (child + 1 < heap.length && (heap[child + 1] as Alarm).at < (heap[child] as Alarm).at) child += 1;
+      if ((heap[child] as Alarm).at >= last.at) break;
+      heap[at] = heap[child] as Alarm;
+      at = child;
+    }
+    heap[at] = last;
+  }
+}

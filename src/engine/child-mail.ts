@@ -1,0 +1,64 @@
+import type { Job, JobSpec, JsonText, Timestamp, Wait } from '../kernel/index.js';
+import { newJobId } from '../kernel/index.js';
+import type { NewOutboxEntry } from '../ports/store.js';
+import { sha256 } from './sha256.js';
+
+/** What parents and children send each other, by way of the outbox of whoever decides it. */
+export type ChildMail =
+  | { readonly kind: 'child.start'; readonly spec: JobSpec; readonly input: JsonText }
+  | { readonly kind: 'child.cancel'; readonly childId: string }
+  | {
+      readonly kind: 'child.ended';
+      readonly parentId: string;
+      readonly key: string;
+      readonly payload: JsonText;
+    };
+
+/** How a child ended, as its parent's step sees it. */
+export type ChildEnd =
+  | { readonly status: 'succeeded'; readonly result: JsonText }
+  | { readonly status: 'failed'; readonly code: string; readonly message: string }
+  | { readonly status: 'cancelled' };
+
+export function childStart(spec: JobSpec, input: JsonText, now: Timestamp): NewOutboxEntry {
+  return entry(`${spec.jobId}:start`, { kind: 'child.start', spec, input }, now);
+}
+
+export function childCancel(childId: string, now: Timestamp): NewOutboxEntry {
+  return entry(`${childId}:cancel`, { kind: 'child.cancel', childId }, now);
+}
+
+/** Null for a job that nobody waits for. */
+export function childEnded(job: Job, now: Timestamp): NewOutboxEntry | null {
+  const { parent, jobId } = job.spec;
+  if (parent === null) return null;
+  const mail: ChildMail = {
+    kind: 'child.ended',
+    parentId: parent.jobId,
+    key: childWaitKey(parent),
+    payload: JSON.stringify(endOf(job)),
+  };
+  return entry(`${jobId}:ended`, mail, now);
+}
+
+export function childWaitKey({ step, occurrence }: Pick<Wait, 'step' | 'occurrence'>): string {
+  return `child:${step}#${occurrence}`;
+}
+
+/** The child of a step has one id, whoever works it out: a hash, in the place and time of its parent. */
+export function childIdOf(parent: Job, { step, occurrence }: Pick<Wait, 'step' | 'occurrence'>): string {
+  const digest = sha256(JSON.stringify([parent.spec.jobId, step, occurrence]));
+  let used = 0;
+  const draw = (below: number): number => Number.parseInt(digest.slice(used, (used += 4)), 16) % below;
+  return newJobId({ now: parent.createdAt, bucket: draw(1024), draw });
+}
+
+function entry(entryId: string, mail: ChildMail, dueAt: Timestamp): NewOutboxEntry {
+  return { entryId, kind: mail.kind, dueAt, body: JSON.stringify(mail) };
+}
+
+function endOf({ status, result, failure }: Job): ChildEnd {
+  if (status === 'succeeded') return { status, result: result ?? 'null' };
+  if (status === 'cancelled') return { status };
+  return { status: 'failed', code: failure?.code ?? '', message: failure?.message ?? '' };
+}

@@ -1,0 +1,84 @@
+import { laneOf, newJobId, type Job, type Timestamp } from '../kernel/index.js';
+import type { Clock } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import type { Random } from '../ports/random.js';
+import type { Store } from '../ports/store.js';
+import { Alarms } from './alarms.js';
+import { Bell } from './bell.js';
+import { Endings } from './endings.js';
+import { StoreTime } from './store-time.js';
+
+export type EngineParts = {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+};
+
+/** What every operation of the engine stands on: the store and its time, chance, and news within this process. */
+export class Engine {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly alarms: Alarms;
+  readonly now: () => Timestamp;
+  readonly endings = new Endings();
+  /** Rung when jobs may be claimable, waits due, or the outbox filled. */
+  readonly bells: { readonly claims: Bell; readonly timers: Bell; readonly outbox: Bell };
+  readonly #name: string;
+  #commands = 0;
+
+  constructor({ store, clock, random, log }: EngineParts) {
+    const time = new StoreTime(clock);
+    this.store = time.timed(store);
+    this.now = time.now;
+    this.clock = clock;
+    this.random = random;
+    this.log = log;
+    this.alarms = new Alarms(clock);
+    this.bells = {
+      claims: new Bell(this.alarms),
+      timers: new Bell(this.alarms),
+      outbox: new Bell(this.alarms),
+    };
+    this.#name = this.newId(0);
+  }
+
+  /** Names a commit, for ever: sent again, it gets its first answer. */
+  nextCommandId(): string {
+    this.#commands += 1;
+    return `${this.#name}:${this.#commands}`;
+  }
+
+  /** A time-ordered id that nobody else has. */
+  newId(bucket: number): string {
+    return newJobId({ now: this.now(), bucket, draw: (below) => this.random.int(below) });
+  }
+
+  /** Tells this process, and the others, what a commit of a job means for them. */
+  announce(job: Job): void {
+    if (job.finishedAt !== null) this.endings.tell(job);
+    switch (job.status) {
+      case 'queued':
+      case 'unblocked':
+      case 'interrupted':
+        this.bells.claims.ring();
+        this.store.wake([laneOf(job.spec)]);
+        return;
+      case 'scheduled':
+        this.bells.claims.ringAt(job.spec.scheduledAt, this.now());
+        return;
+      case 'retrying':
+        this.bells.claims.ringAt(job.nextRetryAt ?? 0, this.now());
+        return;
+      case 'waiting':
+        for (const { expiresAt } of job.waits) {
+          if (expiresAt !== null) this.bells.timers.ringAt(expiresAt, this.now());
+        }
+        return;
+      default:
+        return;
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { decide, NO_STEPS, type Command, type Job, type Rejected, type StepIndex } from '../kernel/index.js';
+import type { Loaded } from '../ports/store.js';
+import { consequencesOf } from './consequences.js';
+import type { Engine } from './engine.js';
+import { prepareCommit, type Extras } from './prepare-commit.js';
+import { readSteps } from './read-log.js';
+import { patience, send } from './send.js';
+
+/** What to ask of a job as it stands; null: nothing any more. */
+export type Order = (found: Loaded) => Asked | null;
+export type Asked = {
+  readonly command: Command;
+  /** Commands about steps and effects are decided on the whole log. */
+  readonly needsSteps?: boolean;
+  readonly extras?: Extras;
+};
+
+/** `changed` is false where there was nothing to record. */
+export type Given = { readonly ok: true; readonly job: Job; readonly changed: boolean } | Rejected;
+
+/**
+ * Gives a command to a job: load, decide, commit, announce. Whatever came between is looked at anew. Workers have their
+ * own way (`Attempt`), since they must never work from a newer state than the one they hold.
+ */
+export async function give(engine: Engine, jobId: string, order: Order): Promise<Given> {
+  const { store } = engine;
+  const goOn = patience(engine);
+  for (;;) {
+    const { found } = await store.load(jobId);
+    if (found === null) return { ok: false, code: 'JOB_NOT_FOUND', details: { jobId } };
+    const asked = order(found);
+    if (asked === null) return { ok: true, job: found.job, changed: false };
+    const steps: StepIndex = asked.needsSteps ? await readSteps(store, jobId) : NO_STEPS;
+    const decision = decide(found.job, asked.command, steps);
+    if (!decision.ok) return decision;
+    const { events } = decision;
+    if (events.length === 0) return { ok: true, job: found.job, changed: false };
+
+    const extras = { ...asked.extras, ...(await consequencesOf(engine, found, events)) };
+    const item = prepareCommit(found, { jobId, commandId: engine.nextCommandId(), events }, extras);
+    const [reply] = await send(engine, [item], { goOn });
+    if (reply?.ok) {
+      const job = item.job ?? found.job;
+      if (item.outbox.length > 0) engine.bells.outbox.ring();
+      engine.announce(job);
+      return { ok: true, job, changed: true };
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import { PawlError } from '../errors.js';
+import {
+  bucketOfKey,
+  BUCKETS,
+  canonicalJson,
+  DEFAULT_MAX_RECOVERIES,
+  DEFAULT_RETRY,
+  type JobSpec,
+  type JsonText,
+  type ParentRef,
+  type RecoveryPolicy,
+  type RetryPolicy,
+} from '../kernel/index.js';
+import type { Identity } from '../ports/store.js';
+import { toMs, type Duration } from './duration.js';
+import type { Engine } from './engine.js';
+import { sha256 } from './sha256.js';
+
+export const DEFAULT_TENANT = 'default';
+export const DEFAULT_QUEUE = 'default';
+
+/** What a task says about its jobs. */
+export type TaskSettings = {
+  readonly name: string;
+  readonly version: string | null;
+  readonly queue: string;
+  readonly priority: number;
+  readonly retry: RetryPolicy;
+  readonly timeoutMs: number | null;
+  readonly stepTimeoutMs: number | null;
+  readonly deadlineMs: number | null;
+  readonly recovery: RecoveryPolicy;
+  readonly maxRecoveries: number;
+  readonly signals: readonly string[] | null;
+};
+
+export const DEFAULT_SETTINGS: Omit<TaskSettings, 'name'> = {
+  version: null,
+  queue: DEFAULT_QUEUE,
+  priority: 0,
+  retry: DEFAULT_RETRY,
+  timeoutMs: null,
+  stepTimeoutMs: null,
+  deadlineMs: null,
+  recovery: 'resume',
+  maxRecoveries: DEFAULT_MAX_RECOVERIES,
+  signals: null,
+};
+
+/** What a start may say about its one job. */
+export type StartOptions = {
+  readonly jobId?: string;
+  /** The piece of work that the job belongs to, unique within the tenant. */
+  readonly taskId?: string;
+  readonly tenantId?: string;
+  readonly delay?: Duration;
+  readonly runAt?: Date | number;
+  readonly queue?: string;
+  /** Higher goes first. */
+  readonly priority?: number;
+  readonly idempotencyKey?: string;
+  readonly scope?: string;
+  readonly traceId?: string;
+  readonly traceparent?: string;
+  /** Bounds the whole job, waits and retries included. */
+  readonly deadline?: Duration;
+};
+
+export type NewJob = {
+  readonly spec: JobSpec;
+  readonly input: JsonText;
+  readonly identities: readonly Identity[];
+};
+
+export function newJob(
+  engine: Engine,
+  task: TaskSettings,
+  {
+    input,
+    concurrencyKey,
+    options = {},
+    parent = null,
+  }: {
+    input: JsonText;
+    concurrencyKey: string | null;
+    options?: StartOptions;
+    parent?: (ParentRef & { readonly childId: string }) | null;
+  },
+): NewJob {
+  const { idempotencyKey, scope = null, tenantId = DEFAULT_TENANT, taskId } = options;
+  const now = engine.now();
+  const bucket =
+    idempotencyKey === undefined
+      ? engine.random.int(BUCKETS)
+      : bucketOfKey({ tenantId, scope, key: idempotencyKey });
+  const jobId = options.jobId ?? parent?.childId ?? engine.newId(bucket);
+  const scheduledAt = scheduledAtOf(options, now);
+  const deadlineMs = options.deadline === undefined ? task.deadlineMs : toMs(options.deadline, 'deadline');
+  const spec: JobSpec = {
+    jobId,
+    tenantId,
+    task: task.name,
+    version: task.version,
+    taskId: taskId ?? jobId,
+    attemptBase: 0,
+    queue: options.queue ?? task.queue,
+    priority: options.priority ?? task.priority,
+    inputHash: sha256(canonicalJson(input)),
+    idempotencyKey: idempotencyKey ?? jobId,
+    idempotencyScope: scope,
+    traceId: options.traceId ?? `trace-run-${jobId}-${newUuid(engine)}`,
+    traceparent: options.traceparent ?? null,
+    scheduleType: 'at',
+    scheduledAt,
+    deadlineAt: deadlineMs === null ? null : scheduledAt + deadlineMs,
+    timeoutMs: task.timeoutMs,
+    stepTimeoutMs: task.stepTimeoutMs,
+    retry: task.retry,
+    recovery: task.recovery,
+    maxRecoveries: task.maxRecoveries,
+    signals: task.signals,
+    concurrencyKey,
+    parent: parent && { jobId: parent.jobId, step: parent.step, occurrence: parent.occurrence },
+    firedBy: null,
+    requeuedFrom: null,
+  };
+  const identities: Identity[] = [];
+  // A key that was made up here belongs to nobody else, and needs no row to say so.
+  if (idempotencyKey !== undefined) {
+    identities.push({ tenantId, kind: 'key', value: JSON.stringify([scope, idempotencyKey]) });
+  }
+  if (taskId !== undefined) identities.push({ tenantId, kind: 'task_id', value: taskId });
+  return { spec, input, identities };
+}
+
+function scheduledAtOf({ delay, runAt }: StartOptions, now: number): number {
+  if (delay !== undefined && runAt !== undefined) {
+    throw new PawlError('INVALID_OPTION', { detail: 'both `delay` and `runAt` are given' });
+  }
+  if (runAt === undefined) return delay === undefined ? now : now + toMs(delay, 'delay');
+  const at = typeof runAt === 'number' ? runAt : runAt.getTime();
+  if (Number.isSafeInteger(at) && at >= 0) return at;
+  throw new PawlError('INVALID_OPTION', {
+    detail: `runAt is ${String(runAt)}, which is no time`,
+    details: { option: 'runAt' },
+  });
+}
+
+/** Version 4, from the Random port. */
+export function newUuid({ random }: Pick<Engine, 'random'>): string {
+  const hex = (digits: number): string =>
+    random
+      .int(16 ** digits)
+      .toString(16)
+      .padStart(digits, '0');
+  const variant = (8 + random.int(4)).toString(16);
+  return `${hex(8)}-${hex(4)}-4${hex(3)}-${variant}${hex(3)}-${hex(6)}${hex(6)}`;
+}

@@ -1,0 +1,100 @@
+import { decidedEntry, type Job, type JsonText, type StepRef } from '../kernel/index.js';
+import { PawlError } from '../errors.js';
+import type { Engine } from './engine.js';
+import { give, type Order } from './give.js';
+import { rejectionError } from './rejection-error.js';
+import { holderLane } from './signal-job.js';
+
+/** Whose job it must be, and who says so. `tenantId` null: whoever's. */
+export type Authority = { readonly tenantId: string | null; readonly actor: string };
+
+/** Ends a job for good. A handler that runs it is aborted, and its children are cancelled with it. */
+export async function cancelJob(
+  engine: Engine,
+  jobId: string,
+  { tenantId, actor, reason }: Authority & { readonly reason: string | null },
+): Promise<Job> {
+  let holder: string | null = null;
+  const job = await order(engine, { jobId, tenantId, asked: `cancel job ${jobId}` }, (found) => {
+    holder = found.job.worker && holderLane(found.job);
+    return { command: { type: 'cancel', now: engine.now(), actor, reason } };
+  });
+  if (holder !== null) engine.store.wake([holder]);
+  return job;
+}
+
+export type OperatorVerdict =
+  | { readonly kind: 'happened'; readonly result: JsonText }
+  | { readonly kind: 'notHappened' }
+  | { readonly kind: 'fail' };
+
+/** Decides on an effect of unknown outcome that its job is parked on. */
+export async function resolveEffect(
+  engine: Engine,
+  { jobId, step, occurrence, verdict }: StepRef & { jobId: string; verdict: OperatorVerdict },
+  { tenantId, actor }: Authority,
+): Promise<Job> {
+  const { results } = await engine.store.effects(jobId);
+  const asked = `decide on ${step}#${occurrence} of job ${jobId}`;
+  return order(engine, { jobId, tenantId, asked }, ({ job }) => {
+    const entry = parkedEntry(job, { step, occurrence });
+    const stored = results.find(
+      (one) => one.step === step && one.occurrence === occurrence && one.entry === entry,
+    );
+    const storedResult = stored?.result ?? null;
+    return {
+      command: {
+        type: 'resolve-effect',
+        now: engine.now(),
+        actor,
+        step,
+        occurrence,
+        entry,
+        storedResult,
+        verdict,
+      },
+      needsSteps: true,
+      extras: { noResultOf: storedResult === null ? { step, occurrence, entry } : null },
+    };
+  });
+}
+
+/** Lets a job go on that is parked because its handler no longer followed its history. */
+export async function resumeParked(
+  engine: Engine,
+  jobId: string,
+  { tenantId, actor }: Authority,
+): Promise<Job> {
+  return order(engine, { jobId, tenantId, asked: `resume job ${jobId}` }, ({ job }) => {
+    const wait = job.waits.find(({ reason }) => reason === 'nondeterminism');
+    if (wait === undefined) {
+      throw new PawlError('WAIT_NOT_OPEN', { detail: `job ${jobId} is ${job.status}, and not parked` });
+    }
+    return {
+      command: { type: 'complete-wait', now: engine.now(), actor, key: wait.key, payload: null },
+    };
+  });
+}
+
+async function order(
+  engine: Engine,
+  { jobId, tenantId, asked }: { jobId: string; tenantId: string | null; asked: string },
+  what: Order,
+): Promise<Job> {
+  const notFound = () => rejectionError({ ok: false, code: 'JOB_NOT_FOUND', details: { jobId } }, asked);
+  const given = await give(engine, jobId, (found) => {
+    if (tenantId !== null && found.job.spec.tenantId !== tenantId) throw notFound();
+    return what(found);
+  });
+  if (!given.ok) throw rejectionError(given, asked);
+  return given.job;
+}
+
+/** The entry that an operator is asked about; the first, which the kernel will refuse, if none is. */
+function parkedEntry(job: Job, { step, occurrence }: StepRef): number {
+  for (const wait of job.waits) {
+    const asked = decidedEntry(wait);
+    if (asked?.step === step && asked.occurrence === occurrence) return asked.entry;
+  }
+  return 1;
+}

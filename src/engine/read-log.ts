@@ -1,0 +1,47 @@
+import {
+  decodeEvents,
+  evolve,
+  InvariantViolation,
+  StepLog,
+  type Commit,
+  type Event,
+  type Job,
+} from '../kernel/index.js';
+import type { LogRow, Store } from '../ports/store.js';
+
+const PAGE = 1_000;
+
+export type NamedCommit = Commit & { readonly commandId: string };
+
+/** The commits of a job, from a revision on. */
+export async function readLog(store: Store, jobId: string, fromRev = 1): Promise<NamedCommit[]> {
+  const commits: NamedCommit[] = [];
+  for (let from = fromRev; ;) {
+    const { rows } = await store.log(jobId, { fromRev: from, limit: PAGE });
+    for (const row of rows) {
+      commits.push({ jobId, rev: row.rev, commandId: row.commandId, events: eventsOf(row) });
+    }
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE) return commits;
+    from = last.rev + 1;
+  }
+}
+
+/** The steps of a job, from its whole log. */
+export async function readSteps(store: Store, jobId: string): Promise<StepLog> {
+  const steps = new StepLog();
+  let job: Job | null = null;
+  for (const { events } of await readLog(store, jobId)) {
+    for (const event of events) {
+      steps.apply(job, event);
+      job = evolve(job, event);
+    }
+  }
+  return steps;
+}
+
+function eventsOf({ jobId, rev, body }: LogRow): readonly Event[] {
+  const decoded = decodeEvents(body);
+  if (!decoded.ok) throw new InvariantViolation(`${decoded.code} at ${jobId}/${rev}: ${decoded.problem}`);
+  return decoded.events;
+}

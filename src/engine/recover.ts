@@ -1,0 +1,59 @@
+import { isPastDeadline, type Command, type InterruptCause, type WorkerRef } from '../kernel/index.js';
+import type { Loaded } from '../ports/store.js';
+import type { Engine } from './engine.js';
+import { give } from './give.js';
+import { deliverInbox } from './signal-job.js';
+
+/** How many jobs one round looks at. Rounds follow each other at once while there is more. */
+const PAGE = 200;
+const RECOVERY: WorkerRef = { id: 'recovery', incarnation: 'recovery' };
+
+/**
+ * Takes running jobs from workers that are gone. `restarted` is this worker, back after a crash: what it held before is
+ * interrupted because of that. Answers whether there may be more.
+ */
+export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null): Promise<boolean> {
+  const { jobs } = await engine.store.orphans({ limit: PAGE });
+  await Promise.all(
+    jobs.map(({ job: lost }) =>
+      give(engine, lost.spec.jobId, ({ job }) => {
+        if (job.attemptId === null || job.attemptId !== lost.attemptId || job.status !== 'running')
+          return null;
+        const cause: InterruptCause =
+          restarted !== null && job.worker?.id === restarted.id
+            ? { reason: 'worker_restarted', worker: restarted }
+            : { reason: 'lease_expired', leaseUntil: null };
+        const { attemptId } = job;
+        return { command: { type: 'interrupt', now: engine.now(), actor: 'recovery', attemptId, cause } };
+      }),
+    ),
+  );
+  return jobs.length === PAGE;
+}
+
+/** Ends waits whose time has come, and dead-letters idle jobs past their deadline. */
+export async function wakeDue(engine: Engine): Promise<boolean> {
+  const { jobIds } = await engine.store.due({ limit: PAGE });
+  await Promise.all(
+    jobIds.map((jobId) => give(engine, jobId, (found) => ({ command: dueCommand(engine, found) }))),
+  );
+  return jobIds.length === PAGE;
+}
+
+function dueCommand(engine: Engine, { job }: Loaded): Command {
+  const now = engine.now();
+  if (!isPastDeadline(job, now)) return { type: 'expire-waits', now, actor: 'scheduler' };
+  const attemptId = engine.nextCommandId();
+  return { type: 'expire-deadline', now, actor: 'recovery', attemptId, worker: RECOVERY };
+}
+
+/** Delivers messages whose bearer vanished between writing them down and waking the job. */
+export function unreadSweep(engine: Engine): () => Promise<boolean> {
+  let after: string | null = null;
+  return async () => {
+    const { jobIds, next } = await engine.store.unread({ after, limit: PAGE });
+    await Promise.all(jobIds.map((jobId) => deliverInbox(engine, jobId)));
+    after = next;
+    return next !== null;
+  };
+}

@@ -1,0 +1,33 @@
+import { PawlError } from '../errors.js';
+import type { CommitItem, CommitReply } from '../ports/store.js';
+import type { Engine } from './engine.js';
+import { backoffMs } from './repeat.js';
+
+/**
+ * Sends commits until they are answered. After an unknown outcome the same ones are sent again, for only the store can
+ * tell whether they were saved, and it answers as it did first. `goOn` is asked before each repetition.
+ */
+export async function send(
+  engine: Engine,
+  items: readonly CommitItem[],
+  { goOn }: { goOn: () => boolean },
+): Promise<readonly CommitReply[]> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return (await engine.store.commit(items)).replies;
+    } catch (error) {
+      if (!(error instanceof PawlError && error.retryable) || !goOn()) throw error;
+      await new Promise<void>((resolve) => {
+        engine.alarms.set(backoffMs(engine, failures), resolve);
+      });
+    }
+  }
+}
+
+/** How long a caller outside of a job waits for a store that does not answer, before it is told so. */
+const PATIENCE_MS = 10_000;
+
+export function patience(engine: Engine): () => boolean {
+  const until = engine.clock.elapsed() + PATIENCE_MS;
+  return () => engine.clock.elapsed() < until;
+}

@@ -1,0 +1,67 @@
+import { decide, decidedEntry, NO_STEPS, type Job, type JsonText } from '../kernel/index.js';
+import type { Engine } from './engine.js';
+import { give } from './give.js';
+import { readSteps } from './read-log.js';
+import { rejectionError } from './rejection-error.js';
+
+/** `kept`: written down, for whenever the job asks for it. `repeated`: this key was written down before. */
+export type SignalAnswer = 'delivered' | 'kept' | 'repeated';
+
+/** Writes a signal down, then lets the job have it. The second part may get lost with this process: a sweep does it. */
+export async function signalJob(
+  engine: Engine,
+  {
+    jobId,
+    key,
+    payload,
+    tenantId,
+  }: { jobId: string; key: string; payload: JsonText; tenantId: string | null },
+): Promise<SignalAnswer> {
+  const asked = `signal job ${jobId}`;
+  const { found } = await engine.store.load(jobId);
+  if (found === null || (tenantId !== null && found.job.spec.tenantId !== tenantId)) {
+    throw rejectionError({ ok: false, code: 'JOB_NOT_FOUND', details: { jobId } }, asked);
+  }
+  const command = { type: 'signal', now: engine.now(), actor: 'client', key, payload } as const;
+  const decision = decide(found.job, { ...command, received: false }, NO_STEPS);
+  if (!decision.ok) {
+    if (decision.code === 'INVALID_TRANSITION' && (await hasReceived(engine, jobId, key))) return 'repeated';
+    throw rejectionError(decision, asked);
+  }
+  const { outcome } = await engine.store.putMessage({ jobId, key, payload });
+  if (outcome === 'repeated') return 'repeated';
+  return (await deliverInbox(engine, jobId)) ? 'delivered' : 'kept';
+}
+
+/**
+ * Completes a wait of a waiting job with a message from its inbox; false if there is none that it waits for. A job that
+ * runs reads its inbox itself: its holder is told that there is something new.
+ */
+export async function deliverInbox(engine: Engine, jobId: string): Promise<boolean> {
+  const { messages } = await engine.store.inbox(jobId);
+  if (messages.length === 0) return false;
+  const given = await give(engine, jobId, ({ job }) => {
+    if (job.status === 'running') engine.store.wake([holderLane(job)]);
+    if (job.status !== 'waiting') return null;
+    const open = new Set(job.waits.filter((wait) => !decidedEntry(wait)).map((wait) => wait.key));
+    const message = messages.find(({ key }) => open.has(key));
+    if (message === undefined) return null;
+    const { key, payload } = message;
+    return {
+      command: { type: 'complete-wait', now: engine.now(), actor: 'client', key, payload },
+      extras: { consumed: [key] },
+    };
+  });
+  return given.ok && given.changed;
+}
+
+/** Where the worker that holds a job listens for news of it. */
+export function holderLane({ worker }: Pick<Job, 'worker'>): string {
+  return `worker:${worker?.incarnation ?? ''}`;
+}
+
+async function hasReceived(engine: Engine, jobId: string, key: string): Promise<boolean> {
+  const { messages } = await engine.store.inbox(jobId);
+  if (messages.some((message) => message.key === key)) return true;
+  return (await readSteps(engine.store, jobId)).waitFor(key)?.outcome === 'received';
+}

@@ -1,0 +1,43 @@
+import type { Timestamp } from '../kernel/index.js';
+import type { Clock } from '../ports/clock.js';
+import type { Store } from '../ports/store.js';
+
+/**
+ * The store's clock, read off its replies. Between replies it is advanced by the local monotonic clock from the moment
+ * a reply ARRIVED, so it is never ahead of the store: nothing decided on it comes early.
+ */
+export class StoreTime {
+  readonly #clock: Clock;
+  #offset: number | null = null;
+  #latest = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  readonly now = (): Timestamp => {
+    const now = this.#offset === null ? this.#clock.now() : this.#offset + this.#clock.elapsed();
+    // Whole milliseconds, and never back: a clock that was corrected must not undo an order that someone saw.
+    this.#latest = Math.max(this.#latest, Math.floor(now));
+    return this.#latest;
+  };
+
+  hear(now: Timestamp): void {
+    this.#offset = now - this.#clock.elapsed();
+  }
+
+  /** The same store; every reply sets this clock. */
+  timed(store: Store): Store {
+    return new Proxy(store, {
+      get: (target, name: keyof Store) => {
+        const method = target[name];
+        if (name === 'wake' || name === 'listen' || name === 'close') return method;
+        return async (...asked: unknown[]) => {
+          const reply = await (method as (...asked: unknown[]) => Promise<{ now: Timestamp }>)(...asked);
+          this.hear(reply.now);
+          return reply;
+        };
+      },
+    });
+  }
+}

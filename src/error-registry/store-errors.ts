@@ -1,0 +1,85 @@
+import type { ErrorEntry } from './error-entry.js';
+
+export type StoreErrorCode =
+  | 'STORE_BUSY'
+  | 'STORE_TOO_NEW'
+  | 'STORE_UNAVAILABLE'
+  | 'STORE_URL_INVALID'
+  | 'STORE_OUTDATED'
+  | 'STORE_READ_ONLY'
+  | 'STORE_FULL'
+  | 'STORE_ACCESS_DENIED'
+  | 'TX_UNSUPPORTED'
+  | 'EVENT_UNREADABLE'
+  | 'EVENT_TOO_NEW';
+
+/** What a store, or the log in it, fails with. */
+export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
+  STORE_BUSY: {
+    class: 'transient',
+    retryable: true,
+    meaning: 'Another process kept the store locked for too long.',
+    advice: 'Look for a long transaction, such as an open shell on the database file.',
+  },
+  STORE_TOO_NEW: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The store was migrated by a later release.',
+    advice: 'Upgrade this process.',
+  },
+  STORE_UNAVAILABLE: {
+    class: 'transient',
+    retryable: true,
+    meaning: 'The store cannot be reached, or cannot be written to.',
+    advice: 'Check its address, that it is up, and that there is space left.',
+  },
+  STORE_URL_INVALID: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'The address of the store is not one.',
+    advice: 'Use `memory:`, `sqlite:` and a path, or `postgres://user@host/database`.',
+  },
+  STORE_OUTDATED: {
+    class: 'permanent',
+    retryable: false,
+    meaning: "The store's schema is older than this release, and it was opened without leave to change it.",
+    advice:
+      'Run `pawl migrate`, or have someone with the right to change the schema run what `pawl migrate --dry-run` prints.',
+  },
+  STORE_READ_ONLY: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The store can be read but not written.',
+    advice: 'Give this user write access to the file and its folder, or connect to the primary server.',
+  },
+  STORE_FULL: {
+    class: 'transient',
+    retryable: true,
+    meaning: 'The disk under the store is full. Nothing of what was asked for has been saved.',
+    advice: 'Free some space; work goes on by itself.',
+  },
+  STORE_ACCESS_DENIED: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The store refuses this user or password.',
+    advice: 'Correct the user and password in the address of the store.',
+  },
+  TX_UNSUPPORTED: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'This store cannot save within a transaction of the application.',
+    advice: 'Use Postgres and pass a `pg` client that is connected to the same database.',
+  },
+  EVENT_UNREADABLE: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'A row of the event log is damaged.',
+    advice: 'Restore it from a backup; `verify` tells which rows are affected.',
+  },
+  EVENT_TOO_NEW: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'A row of the event log was written by a later release.',
+    advice: 'Upgrade this process.',
+  },
+};

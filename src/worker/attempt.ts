@@ -1,0 +1,239 @@
+import { PawlError } from '../errors.js';
+import {
+  decide,
+  evolve,
+  type Command,
+  type Decision,
+  type Event,
+  type Job,
+  type StepLog,
+} from '../kernel/index.js';
+import { consequencesOf } from '../engine/consequences.js';
+import type { Engine } from '../engine/engine.js';
+import { prepareCommit, type Extras } from '../engine/prepare-commit.js';
+import { send } from '../engine/send.js';
+import type { CommitItem, CommitReply, Loaded } from '../ports/store.js';
+import { commitName } from './names.js';
+
+type Without<C> = C extends Command ? Omit<C, 'now' | 'actor' | 'attemptId'> : never;
+/** A command of the holder, but for what every one of them carries. */
+export type HeldCommand = Without<Extract<Command, { attemptId: string }>>;
+
+export type GiveOptions = {
+  readonly extras?: Extras;
+  /** Sent by itself, and decided on anew by the caller if the store answers that something moved. */
+  readonly alone?: boolean;
+  /** How it is saved, if not by itself: within a transaction. */
+  readonly save?: (item: CommitItem) => Promise<CommitReply>;
+};
+
+/** `moved`: what the decision had looked at has changed since. */
+export type Answer = Decision | { readonly ok: false; readonly code: 'MOVED' };
+
+type Asked = {
+  readonly command: HeldCommand;
+  readonly options: GiveOptions;
+  readonly resolve: (answer: Answer) => void;
+};
+
+/** Why an attempt can write no more. */
+export type AttemptEnd = 'finished' | 'suspended' | 'lost';
+
+const ENDINGS: Readonly<Partial<Record<Event['type'], AttemptEnd>>> = {
+  'job.succeeded': 'finished',
+  'job.failed': 'finished',
+  'attempt.failed': 'finished',
+  'attempt.interrupted': 'finished',
+  'wait.begun': 'suspended',
+};
+
+/**
+ * One claim of a job, as its holder sees it. It alone appends to the job, one commit at a time: what is asked for
+ * meanwhile goes together into the next. It never works from a newer state than its own; a commit that meets another's
+ * means that the job is lost to it.
+ */
+export class Attempt {
+  readonly attemptId: string;
+  readonly #engine: Engine;
+  readonly #actor: string;
+  /** Made when someone asks for its signal: most handlers never do. */
+  #abort: AbortController | null = null;
+  #endReason = '';
+  readonly #queue: Asked[] = [];
+  #head: Loaded;
+  #steps: StepLog;
+  #commits = 0;
+  #sending = false;
+  #end: AttemptEnd | null = null;
+  #tellEnd!: (end: AttemptEnd) => void;
+  /** Settled once the attempt can write no more. */
+  readonly ended: Promise<AttemptEnd>;
+
+  constructor(engine: Engine, head: Loaded, steps: StepLog) {
+    this.#engine = engine;
+    this.#head = head;
+    this.#steps = steps;
+    this.attemptId = head.job.attemptId ?? '';
+    this.#actor = `worker:${head.job.worker?.id ?? ''}`;
+    this.ended = new Promise((resolve) => {
+      this.#tellEnd = resolve;
+    });
+  }
+
+  get job(): Job {
+    return this.#head.job;
+  }
+
+  get inboxRev(): number {
+    return this.#head.inboxRev;
+  }
+
+  get steps(): StepLog {
+    return this.#steps;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#abort === null) {
+      this.#abort = new AbortController();
+      if (this.isOver) this.#abort.abort(new DOMException(this.#endReason, 'AbortError'));
+    }
+    return this.#abort.signal;
+  }
+
+  /** A commit is under way, whose answer will tell how things stand. */
+  get isSending(): boolean {
+    return this.#sending;
+  }
+
+  get isOver(): boolean {
+    return this.#end !== null;
+  }
+
+  /** After a checkpoint nobody asks for what came before it. */
+  forgetStepsBefore(steps: StepLog): void {
+    this.#steps = steps;
+  }
+
+  /** The answer to a command, once it is saved. Never settles when the attempt ends before that. */
+  give(command: HeldCommand, options: GiveOptions = {}): Promise<Answer> {
+    return new Promise((resolve) => {
+      this.#queue.push({ command, options, resolve });
+      if (this.#sending || this.isOver) return;
+      this.#sending = true;
+      this.#sendAll().catch((error: unknown) => this.#fail(error));
+    });
+  }
+
+  /** Whoever still runs for it is told to stop. What it has not saved is lost, and somebody else's to do. */
+  readonly lose = (reason: string): void => {
+    this.#finish('lost', reason);
+  };
+
+  async #sendAll(): Promise<void> {
+    while (this.#queue.length > 0 && !this.isOver) await this.#sendOnce(this.#take());
+    this.#sending = false;
+  }
+
+  #take(): Asked[] {
+    const alone = this.#queue.findIndex(({ options }) => options.alone ?? false);
+    if (alone < 0) return this.#queue.splice(0);
+    return this.#queue.splice(0, Math.max(1, alone));
+  }
+
+  async #sendOnce(batch: readonly Asked[]): Promise<void> {
+    const [first] = batch;
+    if (first === undefined) return;
+    const { alone = false, save } = first.options;
+    const { decisions, after } = this.#decide(batch, alone);
+    const events = decisions.flatMap((decision) => (decision.ok ? decision.events : []));
+    if (events.length > 0) {
+      const item = await this.#prepare(batch, events);
+      const reply = save ? await save(item) : await this.#send(item);
+      if (this.isOver) return;
+      if (!reply.ok && (reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED')) {
+        first.resolve({ ok: false, code: 'MOVED' });
+        return;
+      }
+      if (!reply.ok) {
+        this.lose(`the job went on without this attempt (${reply.code})`);
+        return;
+      }
+      this.#advance(item, events, alone ? this.#apply(this.job, events) : after);
+    }
+    for (const [index, { resolve }] of batch.entries()) resolve(decisions[index] as Decision);
+  }
+
+  /** One after the other, each on what the ones before it make of the job. */
+  #decide(batch: readonly Asked[], alone: boolean): { decisions: Decision[]; after: Job } {
+    let after = this.job;
+    const held = { now: this.#engine.now(), actor: this.#actor, attemptId: this.attemptId };
+    const decisions = batch.map(({ command }) => {
+      const decision = decide(after, { ...command, ...held }, this.#steps);
+      if (decision.ok && !alone) after = this.#apply(after, decision.events);
+      return decision;
+    });
+    return { decisions, after };
+  }
+
+  #apply(before: Job, events: readonly Event[]): Job {
+    let job = before;
+    for (const event of events) {
+      this.#steps.apply(job, event);
+      job = evolve(job, event);
+    }
+    return job;
+  }
+
+  async #prepare(batch: readonly Asked[], events: readonly Event[]): Promise<CommitItem> {
+    this.#commits += 1;
+    const { jobId } = this.job.spec;
+    const commandId = commitName(this.attemptId, this.#commits);
+    const asked = batch.map(({ options }) => options.extras ?? {});
+    const ending = consequencesOf(this.#engine, this.#head, events);
+    const { outbox = [], dlqItem = null } = ending instanceof Promise ? await ending : ending;
+    return prepareCommit(
+      this.#head,
+      { jobId, commandId, events },
+      {
+        attemptId: this.attemptId,
+        inboxRev: asked[0]?.inboxRev ?? null,
+        noResultOf: asked[0]?.noResultOf ?? null,
+        consumed: asked.flatMap(({ consumed = [] }) => consumed),
+        outbox: [...asked.flatMap((extras) => extras.outbox ?? []), ...outbox],
+        dlqItem,
+      },
+    );
+  }
+
+  async #send(item: CommitItem): Promise<CommitReply> {
+    const [reply] = await send(this.#engine, [item], { goOn: () => !this.isOver });
+    return reply as CommitReply;
+  }
+
+  #advance({ link, rev, outbox, job: saved }: CommitItem, events: readonly Event[], after: Job): void {
+    const job = saved ?? { ...after, rev };
+    this.#head = { job, link, inboxRev: this.#head.inboxRev };
+    if (outbox.length > 0) this.#engine.bells.outbox.ring();
+    const last = events.at(-1);
+    const end = last && ENDINGS[last.type];
+    if (end === undefined) return;
+    this.#engine.announce(job);
+    this.#finish(end, end);
+  }
+
+  #finish(end: AttemptEnd, reason: string): void {
+    if (this.isOver) return;
+    this.#end = end;
+    this.#endReason = reason;
+    this.#tellEnd(end);
+    this.#abort?.abort(new DOMException(reason, 'AbortError'));
+  }
+
+  #fail(error: unknown): void {
+    const { jobId } = this.job.spec;
+    const expected = this.isOver && error instanceof PawlError && error.retryable;
+    if (!expected)
+      this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
+    this.lose('its commits cannot be saved');
+  }
+}

@@ -1,0 +1,45 @@
+import { PawlError } from '../errors.js';
+import type { Execution } from './execution.js';
+
+/** What the body of a step gets. */
+export type BodyContext = {
+  /** Fires when the step times out, or the attempt is over. */
+  readonly signal: AbortSignal;
+};
+
+/** Runs a body within its time. The body is told to stop; whether it does is its own affair. */
+export async function runBody<T>(
+  { engine, attempt }: Pick<Execution, 'engine' | 'attempt'>,
+  { what, timeoutMs }: { what: string; timeoutMs: number | null },
+  body: (context: BodyContext) => T | Promise<T>,
+): Promise<T> {
+  if (timeoutMs === null) {
+    return body({
+      get signal() {
+        return attempt.signal;
+      },
+    });
+  }
+  const own = new AbortController();
+  const timeout = new PawlError('STEP_TIMEOUT', {
+    detail: `${what} took longer than ${timeoutMs} ms`,
+    details: { timeoutMs },
+  });
+  let cancel: () => void = () => undefined;
+  const timedOut = new Promise<never>((_resolve, reject) => {
+    cancel = engine.alarms.set(timeoutMs, () => {
+      own.abort(timeout);
+      reject(timeout);
+    });
+  });
+  try {
+    const context = {
+      get signal() {
+        return AbortSignal.any([attempt.signal, own.signal]);
+      },
+    };
+    return await Promise.race([Promise.resolve(body(context)), timedOut]);
+  } finally {
+    cancel();
+  }
+}

@@ -1,0 +1,69 @@
+import { PawlError } from '../errors.js';
+import { stepKey, type Wait } from '../kernel/index.js';
+import { childIdOf, childStart, childWaitKey, type ChildEnd } from '../engine/child-mail.js';
+import { newJob, type StartOptions } from '../engine/new-job.js';
+import { never, type Execution } from './execution.js';
+import { nondeterminism } from './replay.js';
+import type { TaskDefinition } from './task-definition.js';
+
+/** What a parent may say about its child. Its identity, tenant and trace follow from the parent. */
+export type CallOptions = Pick<StartOptions, 'delay' | 'queue' | 'priority' | 'deadline'>;
+
+/** Starts a child job once, and waits for its end. */
+export async function callStep(
+  execution: Execution,
+  name: string,
+  task: TaskDefinition,
+  { input, options }: { input: unknown; options: CallOptions },
+): Promise<unknown> {
+  if (execution.attempt.isOver) return never();
+  const ref = execution.next(name, 'call');
+  const wait: Wait = { ...ref, key: childWaitKey(ref), kind: 'child', reason: task.name, expiresAt: null };
+  await startOnce(execution, wait, task, { input, options });
+  const { payload } = await execution.waits.wait(wait);
+  const end = JSON.parse(payload ?? 'null') as ChildEnd | null;
+  if (end?.status === 'succeeded') return JSON.parse(end.result) as unknown;
+  throw new PawlError('CHILD_FAILED', {
+    detail:
+      end?.status === 'failed'
+        ? `child '${task.name}' of step '${stepKey(ref)}' failed with ${end.code}: ${end.message}`
+        : `child '${task.name}' of step '${stepKey(ref)}' was cancelled`,
+    details: {
+      step: stepKey(ref),
+      status: end?.status ?? null,
+      code: end?.status === 'failed' ? end.code : null,
+    },
+  });
+}
+
+async function startOnce(
+  execution: Execution,
+  wait: Wait,
+  task: TaskDefinition,
+  { input, options }: { input: unknown; options: CallOptions },
+): Promise<void> {
+  const { attempt, engine, replay } = execution;
+  const { job } = attempt;
+  const { value, text } = await task.readInput(input, `the input of child '${task.name}'`);
+  const { spec } = newJob(engine, task, {
+    input: text,
+    concurrencyKey: task.concurrency?.key(value) ?? null,
+    options: { ...options, tenantId: job.spec.tenantId, traceId: job.spec.traceId },
+    parent: { ...wait, jobId: job.spec.jobId, childId: childIdOf(job, wait) },
+  });
+  const known = attempt.steps.get(wait);
+  if (known !== undefined) {
+    const child = known.kind === 'wait' ? known.child : null;
+    if (child?.task === task.name && child.inputHash === spec.inputHash) return;
+    throw nondeterminism(
+      wait,
+      child ? 'history has another child there' : `history has a ${known.kind} there`,
+    );
+  }
+  await execution.during(() => replay.caughtUp(wait));
+  const child = { childId: spec.jobId, task: task.name, inputHash: spec.inputHash };
+  await execution.give(
+    { type: 'start-child', wait, child },
+    { extras: { outbox: [childStart(spec, text, engine.now())] } },
+  );
+}

@@ -1,0 +1,149 @@
+import { PawlError } from '../errors.js';
+import { stepKey, type EffectStep, type JsonText, type StepRef } from '../kernel/index.js';
+import { failureOf, NoEffectError } from '../engine/failure-of.js';
+import { toJsonText } from '../engine/json-text.js';
+import { backoffMs } from '../engine/repeat.js';
+import { readSteps } from '../engine/read-log.js';
+import type { EffectResult } from '../ports/store.js';
+import { runBody } from './body.js';
+import { settle } from './effect-barrier.js';
+import { bodyName, type EffectUse } from './effect-use.js';
+import { never, type Execution } from './execution.js';
+
+/** The intent is recorded: enters the body, keeps its result, and records it. */
+export async function enter(execution: Execution, use: EffectUse): Promise<void> {
+  const { attempt, around } = execution;
+  const entry = latestEntry(execution, use);
+  // A worker that may have lost its lease meanwhile must not begin: somebody else may already be asking around.
+  if (!around.holdsLease()) return never();
+  const ended = await execution.during(() => runEntry(execution, use, entry));
+  if (attempt.isOver) return never();
+  const { step, occurrence } = use;
+  const ref = { step, occurrence, entry };
+  if (ended.kind === 'returned') {
+    await execution.give({ type: 'record-effect', ...ref, result: ended.result });
+    if (ended.unfit) throw ended.unfit;
+    return;
+  }
+  const failure = failureOf(ended.error);
+  if (ended.error instanceof NoEffectError) {
+    const closed = await execution.ask(
+      { type: 'close-effect', ...ref, failure },
+      { alone: true, extras: { noResultOf: ref } },
+    );
+    // A result that turned up in between counts, and is found by the next look.
+    if (closed === 'moved') return;
+    throw ended.error.cause ?? ended.error;
+  }
+  await execution.give({ type: 'doubt-effect', ...ref, failure });
+  if (await settle(execution, use, { bodyMayRun: false, storedResult: null })) return;
+  throw ended.error;
+}
+
+type Ended =
+  | { readonly kind: 'returned'; readonly result: JsonText; readonly unfit: PawlError | null }
+  | { readonly kind: 'threw'; readonly error: unknown };
+
+/**
+ * Runs the body. Its result is kept whatever has become of the attempt meanwhile: what is known to have happened must
+ * never be forgotten.
+ */
+async function runEntry(execution: Execution, use: EffectUse, entry: number): Promise<Ended> {
+  const { around, attempt } = execution;
+  const { effect, input, effectKey, step, occurrence } = use;
+  const { jobId, stepTimeoutMs } = attempt.job.spec;
+  const name = bodyName(jobId, use, entry);
+  const keep = (result: JsonText | null) => keepResult(execution, { jobId, step, occurrence, entry, result });
+  around.bodies.add(name);
+  let body: Promise<unknown> | null = null;
+  try {
+    const value = await runBody(
+      execution,
+      { what: `effect '${effect.name}'`, timeoutMs: effect.timeoutMs ?? stepTimeoutMs },
+      (context) => {
+        body = (async () =>
+          effect.run(input, {
+            idempotencyKey: effectKey,
+            get signal() {
+              return context.signal;
+            },
+          }))();
+        return body;
+      },
+    );
+    const { result, unfit } = textOf(value, effect.name);
+    await keep(result);
+    around.bodies.delete(name);
+    return { kind: 'returned', result, unfit };
+  } catch (error) {
+    const timedOut = error instanceof PawlError && error.code === 'STEP_TIMEOUT' && body !== null;
+    if (timedOut) {
+      void awaitStraggler(execution, body as unknown as Promise<unknown>, {
+        name,
+        effect: effect.name,
+        keep,
+      });
+    } else {
+      await keep(null);
+      around.bodies.delete(name);
+    }
+    return { kind: 'threw', error };
+  }
+}
+
+/** The body went on past its time. What it comes to is kept all the same. */
+async function awaitStraggler(
+  { around }: Execution,
+  body: Promise<unknown>,
+  { name, effect, keep }: { name: string; effect: string; keep: (result: JsonText | null) => Promise<void> },
+): Promise<void> {
+  const result = await body.then(
+    (value) => textOf(value, effect).result,
+    () => null,
+  );
+  await keep(result);
+  around.bodies.delete(name);
+}
+
+/** Until the store has it, however long that takes. A result that comes too late is made known. */
+async function keepResult({ engine, attempt }: Execution, kept: EffectResult): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      await engine.store.putEffect(kept);
+      break;
+    } catch (error) {
+      if (!(error instanceof PawlError && error.retryable)) throw error;
+      await new Promise<void>((resolve) => {
+        engine.alarms.set(backoffMs(engine, failures), resolve);
+      });
+    }
+  }
+  if (!attempt.isOver || kept.result === null) return;
+  const effect = (await readSteps(engine.store, kept.jobId)).get(kept);
+  if (effect?.kind === 'effect' && isLate(effect, kept.entry)) {
+    engine.log.error('EFFECT_LATE_RESULT: an effect happened that had been declared not to have', {
+      jobId: kept.jobId,
+      step: stepKey(kept),
+      entry: kept.entry,
+    });
+  }
+}
+
+function isLate(effect: EffectStep, entry: number): boolean {
+  return entry < effect.entry || effect.state === 'closed';
+}
+
+/** The effect happened, even if its result cannot be kept: it is recorded as having none, and the step fails. */
+function textOf(value: unknown, effect: string): { result: JsonText; unfit: PawlError | null } {
+  try {
+    return { result: toJsonText(value, `the result of effect '${effect}'`), unfit: null };
+  } catch (error) {
+    if (error instanceof PawlError) return { result: 'null', unfit: error };
+    throw error;
+  }
+}
+
+function latestEntry({ attempt }: Execution, ref: StepRef): number {
+  const known = attempt.steps.get(ref);
+  return known?.kind === 'effect' ? known.entry : 1;
+}

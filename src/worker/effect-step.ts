@@ -1,0 +1,74 @@
+import { InvariantViolation, stepKey, type EntryFacts, type JsonText } from '../kernel/index.js';
+import { rejectionError } from '../engine/rejection-error.js';
+import { settle } from './effect-barrier.js';
+import type { EffectDefinition } from './effect-definition.js';
+import { enter } from './effect-entry.js';
+import { catchUp, expectSame, factsOf, useOf, type EffectUse } from './effect-use.js';
+import { never, type Execution } from './execution.js';
+
+/** How often a body that runs elsewhere is asked after. */
+const IN_FLIGHT_POLL_MS = 1_000;
+
+/**
+ * Enters an effect at most once, unless it was declared not to have happened: intent, body, result, record. What an
+ * earlier attempt has begun is found out about first, and never begun again blindly.
+ */
+export async function effectStep(
+  execution: Execution,
+  name: string,
+  effect: EffectDefinition,
+  input: unknown,
+): Promise<unknown> {
+  const { attempt, replay } = execution;
+  if (attempt.isOver) return never();
+  const ref = execution.next(name, 'effect');
+  const use = useOf(execution, ref, effect, input);
+  const known = attempt.steps.get(ref);
+  if (known !== undefined) expectSame(use, known);
+  else await execution.during(() => replay.caughtUp(ref));
+  for (;;) {
+    const result = await advance(execution, use);
+    if (result !== null) return JSON.parse(result) as unknown;
+  }
+}
+
+/** One move forward; the result once there is one. */
+async function advance(execution: Execution, use: EffectUse): Promise<JsonText | null> {
+  const { attempt, replay } = execution;
+  const known = attempt.steps.get(use);
+  if (known?.kind === 'effect' && known.result !== null) {
+    await replay.deliver(use);
+    return known.result;
+  }
+  const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;
+  const { step, occurrence, effectKey, inputText } = use;
+  const answer = await execution.ask({
+    type: 'begin-effect',
+    step,
+    occurrence,
+    tool: use.effect.name,
+    effectKey,
+    input: inputText,
+    ...facts,
+  });
+  if (answer === 'moved') throw new InvariantViolation('begin-effect does not look at what may move');
+  if (answer.ok) {
+    await enter(execution, use);
+    return null;
+  }
+  switch (answer.code) {
+    case 'EFFECT_RECORDED':
+      await catchUp(execution, use, facts);
+      return null;
+    case 'EFFECT_IN_FLIGHT':
+      await execution.pauseUntil(execution.engine.now() + IN_FLIGHT_POLL_MS, use.step);
+      return null;
+    case 'EFFECT_BARRIER':
+      await settle(execution, use, facts);
+      return null;
+    default:
+      throw rejectionError(answer, `enter effect '${use.effect.name}' at step '${stepKey(use)}'`);
+  }
+}
+
+const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };

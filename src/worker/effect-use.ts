@@ -1,0 +1,97 @@
+import { PawlError } from '../errors.js';
+import {
+  canonicalJson,
+  effectKeyText,
+  stepKey,
+  type EffectStep,
+  type EntryFacts,
+  type JsonText,
+  type Step,
+  type StepRef,
+} from '../kernel/index.js';
+import { sha256 } from '../engine/sha256.js';
+import { toJsonText } from '../engine/json-text.js';
+import type { EffectDefinition } from './effect-definition.js';
+import type { Execution } from './execution.js';
+import { nondeterminism } from './replay.js';
+
+/** One use of an effect in a job. */
+export type EffectUse = StepRef & {
+  readonly effect: EffectDefinition;
+  readonly input: unknown;
+  readonly inputText: JsonText;
+  readonly effectKey: string;
+};
+
+/** The result was stored, and whoever stored it did not get to record it. */
+export async function catchUp(
+  execution: Execution,
+  { step, occurrence }: StepRef,
+  { storedResult }: EntryFacts,
+): Promise<void> {
+  const known = execution.attempt.steps.get({ step, occurrence });
+  if (known?.kind !== 'effect' || storedResult === null) return;
+  const { entry } = known;
+  await execution.give({ type: 'record-effect', step, occurrence, entry, result: storedResult });
+}
+
+/** What the store, and this process, know about the latest entry. */
+export async function factsOf(
+  { engine, attempt, around }: Execution,
+  ref: StepRef,
+  { entry, worker }: EffectStep,
+): Promise<EntryFacts> {
+  const { jobId } = attempt.job.spec;
+  const { results } = await engine.store.effects(jobId);
+  const stored = results.find(
+    (one) => one.step === ref.step && one.occurrence === ref.occurrence && one.entry === entry,
+  );
+  const storedResult = stored?.result ?? null;
+  if (stored !== undefined) return { storedResult, bodyMayRun: false };
+  if (worker.incarnation === attempt.job.worker?.incarnation) {
+    return { storedResult, bodyMayRun: around.bodies.has(bodyName(jobId, ref, entry)) };
+  }
+  const { workers, now } = await engine.store.workers({ incarnations: [worker.incarnation] });
+  return { storedResult, bodyMayRun: workers.some(({ dead, leaseUntil }) => !dead && now < leaseUntil) };
+}
+
+export function useOf(
+  execution: Execution,
+  ref: StepRef,
+  effect: EffectDefinition,
+  input: unknown,
+): EffectUse {
+  const inputText = toJsonText(input, `the input of effect '${effect.name}'`);
+  const { jobId } = execution.attempt.job.spec;
+  const text = effectKeyText({
+    jobId,
+    stepKey: stepKey(ref),
+    tool: effect.name,
+    args: canonicalJson(inputText),
+  });
+  return { ...ref, effect, input: JSON.parse(inputText) as unknown, inputText, effectKey: sha256(text) };
+}
+
+/** Other arguments or another tool there mean that the handler has changed, never that a fresh entry is due. */
+export function expectSame(use: EffectUse, known: Step): void {
+  if (known.kind !== 'effect') {
+    throw nondeterminism(use, `history has a step of another kind there (${known.kind})`);
+  }
+  if (known.tool !== use.effect.name) throw nondeterminism(use, `history has effect '${known.tool}' there`);
+  if (known.effectKey !== use.effectKey) {
+    throw nondeterminism(use, 'history has the effect there, with other arguments');
+  }
+}
+
+/** How an effect of unknown outcome ends a job whose effect or operator does not want it to wait. */
+export function unknownOutcome(use: EffectUse): PawlError {
+  return new PawlError('EFFECT_UNKNOWN', {
+    detail: `nobody can tell whether effect '${use.effect.name}' happened at step '${stepKey(use)}'`,
+    details: { step: stepKey(use) },
+  });
+}
+
+/** Names a body among those that run in this process. */
+export function bodyName(jobId: string, ref: StepRef, entry: number): string {
+  return `${jobId} ${stepKey(ref)} ${entry}`;
+}

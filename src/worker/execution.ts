@@ -1,0 +1,160 @@
+import { PawlError } from '../errors.js';
+import {
+  attemptOf,
+  SIGNAL_KEY,
+  stepKey,
+  type Accepted,
+  type Rejected,
+  type StepRef,
+} from '../kernel/index.js';
+import type { Engine } from '../engine/engine.js';
+import { rejectionError } from '../engine/rejection-error.js';
+import type { Attempt, GiveOptions, HeldCommand } from './attempt.js';
+import type { Replay } from './replay.js';
+import { Waits } from './waits.js';
+
+export type StepKind = 'run' | 'effect' | 'transaction' | 'sleep' | 'wait' | 'call' | 'value';
+
+/** What the worker lends to an execution. */
+export type Surroundings = {
+  readonly engine: Engine;
+  /** Is the lease still good, counted from the sending of its last confirmed renewal? */
+  readonly holdsLease: () => boolean;
+  readonly leaseMs: number;
+  /** Bodies of effects that run in this process, whatever became of their attempts. */
+  readonly bodies: Set<string>;
+};
+
+/** One run of a handler: which steps it has asked for, what it is doing, and what it waits for. */
+export class Execution {
+  readonly engine: Engine;
+  readonly attempt: Attempt;
+  readonly replay: Replay;
+  readonly around: Surroundings;
+  readonly waits: Waits;
+  readonly #occurrences: Map<string, number>;
+  readonly #kinds = new Map<string, StepKind>();
+  #busy = 0;
+  #stepped = false;
+  #returned = false;
+
+  constructor(around: Surroundings, attempt: Attempt, replay: Replay) {
+    this.engine = around.engine;
+    this.around = around;
+    this.attempt = attempt;
+    this.replay = replay;
+    this.#occurrences = new Map(Object.entries(attempt.steps.checkpoint?.occurrences ?? {}));
+    this.waits = new Waits(this);
+    replay.onIdle = () => this.waits.considerSuspending();
+  }
+
+  /** Nothing runs: the handler is waiting, or is in code of its own between two steps. */
+  get isIdle(): boolean {
+    return this.#busy === 0 && !this.replay.isBusy && !this.#returned;
+  }
+
+  get hasStepped(): boolean {
+    return this.#stepped;
+  }
+
+  /** The handler has returned or thrown: nothing suspends it any more. */
+  handlerReturned(): void {
+    this.#returned = true;
+  }
+
+  /** The how-manieth use of a name this is. One name stands for one kind of step. */
+  next(step: string, kind: StepKind): StepRef {
+    const known = this.#kinds.get(step);
+    if (known !== undefined && known !== kind) {
+      throw new PawlError('STEP_NAME_REUSED', {
+        detail: `'${step}' is a step.${known} and a step.${kind} of one job`,
+        details: { step },
+      });
+    }
+    if (!step.startsWith('$')) checkName(step);
+    this.#kinds.set(step, kind);
+    this.#stepped = true;
+    const occurrence = (this.#occurrences.get(step) ?? 0) + 1;
+    this.#occurrences.set(step, occurrence);
+    return { step, occurrence };
+  }
+
+  /** While `work` goes on, the handler is not idle. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#busy += 1;
+    try {
+      return await work();
+    } finally {
+      this.#busy -= 1;
+      this.waits.considerSuspending();
+    }
+  }
+
+  /** The answer to a command of this attempt; never settles if the attempt is over first. */
+  ask(command: HeldCommand, options?: GiveOptions): Promise<Accepted | Rejected | 'moved'> {
+    return this.during(async () => {
+      const answer = await this.attempt.give(command, options);
+      return answer.ok || answer.code !== 'MOVED' ? answer : 'moved';
+    });
+  }
+
+  /** For commands that cannot be refused unless the handler did something wrong. */
+  async give(command: HeldCommand, options?: GiveOptions): Promise<Accepted> {
+    const answer = await this.ask(command, options);
+    if (answer !== 'moved' && answer.ok) return answer;
+    if (answer === 'moved') throw new Error(`${command.type} does not look at what may move`);
+    throw rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`);
+  }
+
+  /** The number of the job's attempt, from 1. */
+  get attemptNumber(): number {
+    return attemptOf(this.attempt.job);
+  }
+
+  /** Until the store's clock shows `at`: a short while in place, a long one as a durable timer without a lease. */
+  async pauseUntil(at: number, label: string): Promise<void> {
+    const leftMs = at - this.engine.now();
+    if (leftMs <= 0) return;
+    if (leftMs <= IN_PLACE_MS) {
+      await this.during(
+        () =>
+          new Promise<void>((resolve) => {
+            this.engine.alarms.set(leftMs, resolve);
+          }),
+      );
+      return;
+    }
+    const ref = this.next(`$pause:${label}`, 'sleep');
+    await this.waits.wait({
+      ...ref,
+      key: `timer:${stepKey(ref)}`,
+      kind: 'timer',
+      reason: null,
+      expiresAt: at,
+    });
+  }
+}
+
+/** Pauses up to this long keep the lease: giving it up and claiming the job again costs about as much. */
+const IN_PLACE_MS = 1_000;
+
+function checkName(step: string): void {
+  if (typeof step === 'string' && step.length > 0 && step.length <= 200 && !step.includes('#')) return;
+  throw new PawlError('INVALID_OPTION', {
+    detail: `${JSON.stringify(step)} is no name of a step: 1 to 200 characters without '#'`,
+    details: { option: 'step' },
+  });
+}
+
+export function checkSignalKey(key: string): void {
+  if (typeof key === 'string' && SIGNAL_KEY.test(key)) return;
+  throw new PawlError('INVALID_SIGNAL_KEY', {
+    detail: `${JSON.stringify(key)} is no key of a signal`,
+    details: { key },
+  });
+}
+
+/** What a call returns whose attempt is over: the handler stops there, and is forgotten. */
+export function never<T>(): Promise<T> {
+  return new Promise<T>(() => undefined);
+}

@@ -1,0 +1,123 @@
+import { LEASE_RENEWAL_SHARE, type WorkerRef } from '../kernel/index.js';
+import { PawlError } from '../errors.js';
+import { Bell } from '../engine/bell.js';
+import type { Engine } from '../engine/engine.js';
+import { repeat } from '../engine/repeat.js';
+import type { BeatReply } from '../ports/store.js';
+
+export type LeaseKeeperOptions = {
+  /** Set by the application, or drawn. Two processes must never share one. */
+  readonly workerId: string | null;
+  readonly leaseMs: number;
+  readonly lanes: readonly string[];
+  /** What the store says that this worker holds, and when it was asked. */
+  readonly onBeat: (held: BeatReply['held'], sentAt: number) => void;
+  /** Everything that this incarnation held is lost. */
+  readonly onLost: (reason: string) => void;
+  /** Another process uses the same id: this one must stop. */
+  readonly onReplaced: (error: PawlError) => void;
+};
+
+/**
+ * Keeps the lease of a worker. It counts its time from the SENDING of each renewal that was confirmed, so it gives up
+ * before the store does. It runs on the handlers' own event loop: a loop that stalls must lose its lease.
+ */
+export class LeaseKeeper {
+  readonly #engine: Engine;
+  readonly #options: LeaseKeeperOptions;
+  readonly #id: string;
+  readonly #bell: Bell;
+  #incarnation: string;
+  #validUntil = 0;
+  #cancelExpiry: (() => void) | null = null;
+  #loop: { stop(): Promise<void> } | null = null;
+
+  constructor(engine: Engine, options: LeaseKeeperOptions) {
+    this.#engine = engine;
+    this.#options = options;
+    this.#id = options.workerId ?? `w-${engine.newId(0)}`;
+    this.#bell = new Bell(engine.alarms);
+    this.#incarnation = this.#newIncarnation();
+  }
+
+  get worker(): WorkerRef {
+    return { id: this.#id, incarnation: this.#incarnation };
+  }
+
+  /** By our own count, which is never more generous than the store's. */
+  readonly isValid = (): boolean => this.#engine.clock.elapsed() < this.#validUntil;
+
+  /** Registers this worker; from then on its lease is kept. */
+  async start(): Promise<void> {
+    await this.#beat();
+    const { leaseMs } = this.#options;
+    this.#loop = repeat(this.#engine, {
+      name: 'the heartbeat',
+      bell: this.#bell,
+      everyMs: leaseMs * LEASE_RENEWAL_SHARE,
+      pass: async () => {
+        await this.#beat();
+        return false;
+      },
+    });
+  }
+
+  /** At once: something happened to a job that this worker may hold. */
+  beatNow(): void {
+    this.#bell.ring();
+  }
+
+  /** The store says that this incarnation is dead. */
+  async lost(reason: string): Promise<void> {
+    this.#validUntil = 0;
+    this.#cancelExpiry?.();
+    this.#options.onLost(reason);
+    const replaced = await this.#replacedBy();
+    if (replaced) {
+      this.#options.onReplaced(replaced);
+      return;
+    }
+    this.#incarnation = this.#newIncarnation();
+    this.#bell.ring();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop?.stop();
+    this.#cancelExpiry?.();
+    this.#validUntil = 0;
+  }
+
+  async #beat(): Promise<void> {
+    const { leaseMs, lanes, onBeat } = this.#options;
+    const sentAt = this.#engine.clock.elapsed();
+    const { incarnation } = this.worker;
+    const { alive, held } = await this.#engine.store.beat({ worker: this.worker, leaseMs, lanes });
+    if (incarnation !== this.#incarnation) return;
+    if (!alive) {
+      await this.lost('its lease had run out');
+      return;
+    }
+    this.#validUntil = sentAt + leaseMs;
+    this.#cancelExpiry?.();
+    this.#cancelExpiry = this.#engine.alarms.set(this.#validUntil - this.#engine.clock.elapsed(), () => {
+      this.#options.onLost('its lease could not be renewed in time');
+    });
+    onBeat(held, sentAt);
+  }
+
+  /** Only an id that was set can be somebody else's too. */
+  async #replacedBy(): Promise<PawlError | null> {
+    if (this.#options.workerId === null) return null;
+    const { workers } = await this.#engine.store.workers({ incarnations: null });
+    const later = workers.find(
+      ({ worker }) => worker.id === this.#id && worker.incarnation > this.#incarnation,
+    );
+    if (later === undefined) return null;
+    return new PawlError('WORKER_ID_IN_USE', { detail: `another process works as '${this.#id}'` });
+  }
+
+  /** Sorts by time. */
+  #newIncarnation(): string {
+    return `${this.#id}.${this.#engine.newId(0)}`;
+  }
+}

@@ -1,0 +1,121 @@
+import { PawlError } from '../errors.js';
+import { stepKey, type Commit, type Event, type Job, type StepRef } from '../kernel/index.js';
+import type { Alarms } from '../engine/alarms.js';
+
+/**
+ * How long a handler that has not come by a recorded step yet may take to do so, before it asks for something new.
+ * It is never waited for unless the two differ. Shorter would mistake slow code between steps for changed code.
+ */
+const GRACE_MS = 5_000;
+
+/**
+ * Hands recorded results to the handler in the order in which they were recorded, one in each turn of the event loop:
+ * what raced then has the same winner now. Also notices a handler that has left its recorded path.
+ */
+export class Replay {
+  readonly #alarms: Alarms;
+  /** Where each recorded result stands in the log. */
+  readonly #order = new Map<string, number>();
+  /** Recorded results that the handler has not asked for. */
+  readonly #unvisited = new Set<string>();
+  /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
+  readonly #strict: boolean;
+  readonly #waiting: { readonly at: number; readonly deliver: () => void }[] = [];
+  #caughtUp: (() => void)[] = [];
+  #scheduled = false;
+  /** Called when every result that was asked for has been handed out. */
+  onIdle: () => void = () => undefined;
+
+  constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
+    this.#alarms = alarms;
+    let strict = job.retryCount === 0;
+    for (const { events } of commits) {
+      for (const event of events) {
+        if (event.type === 'step.failed') strict = false;
+        const recorded = recordedBy(event);
+        if (recorded === null) continue;
+        const key = stepKey(recorded);
+        this.#order.set(key, this.#order.size);
+        if (!recorded.step.startsWith('$')) this.#unvisited.add(key);
+      }
+    }
+    this.#strict = strict;
+  }
+
+  /** Results are being handed out. */
+  get isBusy(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Until it is this result's turn. One that was recorded in this very attempt has no turn to wait for. */
+  deliver(ref: StepRef): Promise<void> | void {
+    const key = stepKey(ref);
+    const at = this.#order.get(key);
+    if (at === undefined) return;
+    this.#unvisited.delete(key);
+    if (this.#unvisited.size === 0) {
+      for (const tell of this.#caughtUp) tell();
+      this.#caughtUp = [];
+    }
+    return new Promise((resolve) => {
+      this.#waiting.push({ at, deliver: resolve });
+      this.#schedule();
+    });
+  }
+
+  /** Until the handler has come by every recorded step; before that nothing new may begin. */
+  async caughtUp(asksFor: StepRef): Promise<void> {
+    if (!this.#strict || this.#unvisited.size === 0) return;
+    await new Promise<void>((resolve, reject) => {
+      const cancel = this.#alarms.set(GRACE_MS, () => reject(this.#leftPath(asksFor)));
+      this.#caughtUp.push(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #leftPath(asksFor: StepRef): PawlError {
+    const [missed = ''] = this.#unvisited;
+    return nondeterminism(asksFor, `history has '${missed}' there, which the handler did not ask for`);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      let first = 0;
+      for (const [index, { at }] of this.#waiting.entries()) {
+        if (at < (this.#waiting[first]?.at ?? 0)) first = index;
+      }
+      const [next] = this.#waiting.splice(first, 1);
+      next?.deliver();
+      if (this.isBusy) this.#schedule();
+      else this.onIdle();
+    });
+  }
+}
+
+/** The step whose result the handler gets from this event, if it is one. */
+function recordedBy(event: Event): StepRef | null {
+  switch (event.type) {
+    case 'step.recorded':
+    case 'effect.recorded':
+      return event;
+    case 'effect.reconciled':
+      return event.verdict === 'happened' ? event : null;
+    case 'wait.completed':
+      return event.wait;
+    default:
+      return null;
+  }
+}
+
+export function nondeterminism(ref: StepRef, problem: string): PawlError {
+  const step = stepKey(ref);
+  return new PawlError('NONDETERMINISM', {
+    detail: `the handler does not follow its history at step '${step}': ${problem}`,
+    details: { step },
+  });
+}

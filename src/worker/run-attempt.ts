@@ -1,0 +1,123 @@
+import { PawlError } from '../errors.js';
+import { attemptKeyOf, attemptOf, nondeterminismWait, timesOutAt, type Job } from '../kernel/index.js';
+import { failureOf } from '../engine/failure-of.js';
+import { toJsonText } from '../engine/json-text.js';
+import type { Loaded } from '../ports/store.js';
+import { Attempt } from './attempt.js';
+import { Execution, type Surroundings } from './execution.js';
+import { nothingPast, readPast } from './past.js';
+import { Replay } from './replay.js';
+import { stepApi } from './step-api.js';
+import type { HandlerContext, JobInfo, TaskDefinition } from './task-definition.js';
+
+/** A job that was created, and claimed, and nothing else yet. */
+const FRESH_REV = 2;
+
+/** A claimed job, ready to run. */
+export type Prepared = {
+  readonly attempt: Attempt;
+  readonly execution: Execution;
+  readonly skipCheckpoints: number;
+};
+
+/** Reads what a job has done so far, from its last checkpoint on, unless told to go through all of it. */
+export async function prepareAttempt(
+  around: Surroundings,
+  head: Loaded,
+  { ignoreCheckpoints = false }: { ignoreCheckpoints?: boolean } = {},
+): Promise<Prepared> {
+  const { engine } = around;
+  const { job } = head;
+  const { steps, commits, skippedCheckpoints } =
+    job.rev > FRESH_REV ? await readPast(engine.store, job, { ignoreCheckpoints }) : nothingPast();
+  const attempt = new Attempt(engine, head, steps);
+  const execution = new Execution(around, attempt, new Replay(engine.alarms, job, commits));
+  return { attempt, execution, skipCheckpoints: skippedCheckpoints };
+}
+
+/** Runs the handler of a claimed job until the attempt is over, one way or another. Never throws. */
+export async function runAttempt(
+  { attempt, execution, skipCheckpoints }: Prepared,
+  task: TaskDefinition,
+): Promise<void> {
+  const { engine } = execution;
+  const cancelAlarms = bound(execution);
+  const step = stepApi(execution, { skipCheckpoints });
+  const { spec } = attempt.job;
+  const handled = (async () => {
+    const { value } = await task.readInput(JSON.parse(attempt.job.input), `the input of '${task.name}'`);
+    const context: HandlerContext<unknown> = {
+      input: value,
+      step,
+      job: infoOf(attempt.job),
+      get signal() {
+        return attempt.signal;
+      },
+      log: engine.log,
+    };
+    return toJsonText(await task.run(context), `the result of '${task.name}'`);
+  })();
+  const finished = handled.then(
+    (result) => {
+      execution.handlerReturned();
+      return execution.ask({ type: 'complete', result });
+    },
+    (error: unknown) => {
+      execution.handlerReturned();
+      return giveUp(attempt, execution, error);
+    },
+  );
+  finished.catch((error: unknown) => {
+    if (attempt.isOver) return;
+    engine.log.error('an attempt could not be ended', { jobId: spec.jobId, error });
+    attempt.lose('it could not be ended');
+  });
+  await attempt.ended;
+  cancelAlarms();
+}
+
+/** The handler threw. One that left its history parks the job: running the right code again heals it. */
+async function giveUp(attempt: Attempt, execution: Execution, error: unknown): Promise<unknown> {
+  if (attempt.isOver) return null;
+  if (error instanceof PawlError && error.code === 'NONDETERMINISM') {
+    const { rev, spec } = attempt.job;
+    execution.engine.log.error('a job was parked', { jobId: spec.jobId, error });
+    return execution.ask({ type: 'begin-wait', waits: [nondeterminismWait({ rev })] });
+  }
+  return execution.ask({ type: 'fail-attempt', failure: failureOf(error) });
+}
+
+/** Ends the attempt when its time, or the job's, is up. */
+function bound(execution: Execution): () => void {
+  const { engine, attempt } = execution;
+  const cancels: (() => void)[] = [];
+  const at = (time: number, end: () => void) => cancels.push(engine.alarms.set(time - engine.now(), end));
+  const giving = (command: Parameters<Execution['ask']>[0]) => () => {
+    execution.ask(command).catch((error: unknown) => {
+      engine.log.error('an attempt could not be ended', { jobId: attempt.job.spec.jobId, error });
+    });
+  };
+  const timeout = timesOutAt(attempt.job);
+  if (timeout !== null) at(timeout, giving({ type: 'time-out' }));
+  const { deadlineAt } = attempt.job.spec;
+  const { worker } = attempt.job;
+  if (deadlineAt !== null && worker !== null) at(deadlineAt, giving({ type: 'expire-deadline', worker }));
+  return () => {
+    for (const cancel of cancels) cancel();
+  };
+}
+
+function infoOf(job: Job): JobInfo {
+  const { jobId, taskId, tenantId, traceId, traceparent } = job.spec;
+  return {
+    id: jobId,
+    taskId,
+    tenantId,
+    traceId,
+    traceparent,
+    attempt: attemptOf(job),
+    retryCount: job.retryCount,
+    executionKey: attemptKeyOf(job),
+    createdAt: job.createdAt,
+  };
+}

@@ -1,0 +1,96 @@
+import { attemptOf, type Failure, type RetryPolicy, type StepRef } from '../kernel/index.js';
+import type { Duration } from '../engine/duration.js';
+import { toMs } from '../engine/duration.js';
+import { failureOf } from '../engine/failure-of.js';
+import { toJsonText } from '../engine/json-text.js';
+import { runBody, type BodyContext } from './body.js';
+import { never, type Execution, type StepKind } from './execution.js';
+import { nondeterminism } from './replay.js';
+
+export type StepOptions = {
+  /** Bounds one try. */
+  readonly timeout?: Duration;
+  /** Tries of this step alone, before its failure reaches the handler. */
+  readonly retry?: Partial<RetryPolicy>;
+};
+
+const NO_RETRY: RetryPolicy = { maxRetries: 0, baseMs: 0, maxBackoffMs: 0, jitterMs: 0 };
+const STEP_RETRY: RetryPolicy = { maxRetries: 3, baseMs: 200, maxBackoffMs: 30_000, jitterMs: 100 };
+
+/** An error that a step failed with earlier in this attempt, as the handler sees it again. */
+export class StepError extends Error {
+  override readonly name = 'StepError';
+  readonly code: string;
+  readonly retryable: boolean;
+
+  constructor({ code, message, retryable }: Failure) {
+    super(message);
+    this.code = code;
+    this.retryable = retryable;
+  }
+}
+
+/** Runs a body until its result is recorded, then never again. */
+export async function runStep(
+  execution: Execution,
+  { name, kind = 'run' }: { name: string; kind?: StepKind },
+  body: (context: BodyContext) => unknown,
+  options: StepOptions = {},
+): Promise<unknown> {
+  if (execution.attempt.isOver) return never();
+  const ref = execution.next(name, kind);
+  const recorded = await recordOf(execution, ref);
+  if (recorded !== null) return JSON.parse(recorded.output) as unknown;
+
+  const { spec } = execution.attempt.job;
+  const timeoutMs = options.timeout === undefined ? spec.stepTimeoutMs : toMs(options.timeout, 'timeout');
+  const retry = options.retry ? { ...STEP_RETRY, ...options.retry } : NO_RETRY;
+  for (;;) {
+    const startedAt = execution.engine.now();
+    try {
+      const output = await execution.during(async () =>
+        toJsonText(
+          await runBody(execution, { what: `step '${name}'`, timeoutMs }, body),
+          `the result of step '${name}'`,
+        ),
+      );
+      await execution.give({ type: 'record-step', ...ref, startedAt, output });
+      return JSON.parse(output) as unknown;
+    } catch (error) {
+      const nextTryAt = await failTry(execution, ref, { startedAt, error, retry });
+      if (nextTryAt === null) throw error;
+      await execution.pauseUntil(nextTryAt, name);
+    }
+  }
+}
+
+/** The recorded result; null if the body is to be run. A failure that is final for this attempt is thrown again. */
+async function recordOf(execution: Execution, ref: StepRef): Promise<{ output: string } | null> {
+  const { attempt, replay } = execution;
+  const known = attempt.steps.get(ref);
+  if (known !== undefined && known.kind !== 'run') {
+    throw nondeterminism(ref, `history has a step of another kind there (${known.kind})`);
+  }
+  if (known !== undefined && known.output !== null) {
+    await replay.deliver(ref);
+    return { output: known.output };
+  }
+  if (known?.failure && known.failedInAttempt === attemptOf(attempt.job)) {
+    if (known.nextTryAt === null) throw new StepError(known.failure);
+    await execution.pauseUntil(known.nextTryAt, ref.step);
+  }
+  await execution.during(() => replay.caughtUp(ref));
+  return null;
+}
+
+/** When the step is tried again; null if it has given up. */
+async function failTry(
+  execution: Execution,
+  ref: StepRef,
+  { startedAt, error, retry }: { startedAt: number; error: unknown; retry: RetryPolicy },
+): Promise<number | null> {
+  const failure = failureOf(error);
+  const { events } = await execution.give({ type: 'fail-step', ...ref, startedAt, failure, retry });
+  const [failed] = events;
+  return failed?.type === 'step.failed' ? failed.nextTryAt : null;
+}

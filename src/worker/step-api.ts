@@ -1,0 +1,80 @@
+import { PawlError } from '../errors.js';
+import { stepKey, StepLog, type Wait } from '../kernel/index.js';
+import { toMs, type Duration } from '../engine/duration.js';
+import { toJsonText } from '../engine/json-text.js';
+import { newUuid } from '../engine/new-job.js';
+import { callStep } from './call-step.js';
+import { effectStep } from './effect-step.js';
+import { checkSignalKey, never, type Execution } from './execution.js';
+import { runStep } from './run-step.js';
+import type { Steps, WaitOptions } from './steps.js';
+
+/** 2^32 steps between 0 and 1. */
+const FINENESS = 2 ** 32;
+
+/** The steps of one run of a handler. */
+export function stepApi(execution: Execution, { skipCheckpoints }: { skipCheckpoints: number }): Steps {
+  const { engine, attempt } = execution;
+  let checkpoints = 0;
+
+  /** Recorded like a step of its own, under a name that no handler can use. */
+  const value = (name: string, draw: () => unknown) => runStep(execution, { name, kind: 'value' }, draw);
+
+  async function wait(asked: Omit<Wait, 'occurrence'>, kind: 'sleep' | 'wait'): Promise<unknown> {
+    if (attempt.isOver) return never();
+    const ref = execution.next(asked.step, kind);
+    const key = kind === 'sleep' ? `timer:${stepKey(ref)}` : asked.key;
+    const { outcome, payload } = await execution.waits.wait({ ...asked, ...ref, key });
+    return outcome === 'received' ? (JSON.parse(payload ?? 'null') as unknown) : undefined;
+  }
+
+  async function sleepUntil(step: string, expiresAt: number): Promise<void> {
+    await wait({ step, key: '', kind: 'timer', reason: null, expiresAt }, 'sleep');
+  }
+
+  const api = {
+    run: (name: string, body: Parameters<Steps['run']>[1], options?: Parameters<Steps['run']>[2]) =>
+      runStep(execution, { name }, body, options),
+    effect: (name: string, { definition }: Parameters<Steps['effect']>[1], input: unknown) =>
+      effectStep(execution, name, definition, input),
+    sleep: async (name: string, duration: Duration) =>
+      sleepUntil(name, engine.now() + toMs(duration, `the sleep '${name}'`)),
+    sleepUntil: async (name: string, at: Date | number) =>
+      sleepUntil(name, typeof at === 'number' ? at : at.getTime()),
+    async waitFor(key: string, { timeout, reason, kind = 'signal' }: Options = {}) {
+      checkSignalKey(key);
+      const expiresAt = timeout === undefined ? null : engine.now() + toMs(timeout, 'timeout');
+      return wait({ step: key, key, kind, reason: reason ?? null, expiresAt }, 'wait');
+    },
+    call: (
+      name: string,
+      { definition }: Parameters<Steps['call']>[1],
+      input: unknown,
+      options: Parameters<Steps['call']>[3] = {},
+    ) => callStep(execution, name, definition, { input, options }),
+    now: () => value('$now', () => engine.now()),
+    random: () => value('$random', () => engine.random.int(FINENESS) / FINENESS),
+    uuid: () => value('$uuid', () => newUuid(engine)),
+    resume(initial: unknown) {
+      if (execution.hasStepped) {
+        throw new PawlError('CHECKPOINT_MISPLACED', { detail: 'step.resume() came after another step' });
+      }
+      const saved = attempt.steps.checkpoint;
+      return JSON.parse(saved?.state ?? toJsonText(initial, 'the initial state of the loop')) as unknown;
+    },
+    async checkpoint(state: unknown): Promise<void> {
+      if (attempt.isOver) await never();
+      checkpoints += 1;
+      // A replay from the very beginning comes by checkpoints that were saved long ago.
+      if (checkpoints <= skipCheckpoints) return;
+      const text = toJsonText(state, 'the state of a checkpoint');
+      const { events } = await execution.give({ type: 'save-checkpoint', state: text });
+      const steps = new StepLog();
+      for (const event of events) steps.apply(attempt.job, event);
+      attempt.forgetStepsBefore(steps);
+    },
+  };
+  return api as unknown as Steps;
+}
+
+type Options = Omit<WaitOptions, 'timeout'> & { readonly timeout?: Duration };

@@ -1,0 +1,47 @@
+import type { JsonText } from '../kernel/index.js';
+import type { TaskSettings } from '../engine/new-job.js';
+import type { Logger } from '../ports/logger.js';
+import type { Steps } from './steps.js';
+
+export type ReadInput = {
+  /** What the handler gets: the value as the schema reads it. */
+  readonly value: unknown;
+  /** What is stored: the value as it was given. */
+  readonly text: JsonText;
+};
+
+/** A task as the worker runs it. */
+export type TaskDefinition = TaskSettings & {
+  /** Throws INVALID_INPUT, with the path, for what does not fit. */
+  readonly readInput: (input: unknown, what: string) => Promise<ReadInput>;
+  /** How many jobs with the same key run at once. The key is worked out when the job is started. */
+  readonly concurrency: {
+    readonly key: (input: unknown) => string | null;
+    readonly limit: number;
+  } | null;
+  readonly run: (context: HandlerContext<unknown>) => unknown;
+};
+
+/** What a handler knows about the job that it runs. */
+export type JobInfo = {
+  readonly id: string;
+  readonly taskId: string;
+  readonly tenantId: string;
+  readonly traceId: string;
+  readonly traceparent: string | null;
+  /** From 1. */
+  readonly attempt: number;
+  readonly retryCount: number;
+  /** The key of this execution: job and retry count. Effects have keys of their own, which no retry changes. */
+  readonly executionKey: string;
+  readonly createdAt: number;
+};
+
+export type HandlerContext<I> = {
+  readonly input: I;
+  readonly step: Steps;
+  readonly job: JobInfo;
+  /** Fires when the attempt is over before the handler has returned. */
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+};

@@ -1,0 +1,156 @@
+import { PawlError } from '../errors.js';
+import { stepKey, type JsonText, type Wait, type WaitOutcome } from '../kernel/index.js';
+import { rejectionError } from '../engine/rejection-error.js';
+import type { Execution } from './execution.js';
+
+export type WaitEnd = { readonly outcome: WaitOutcome; readonly payload: JsonText | null };
+
+type Pending = {
+  readonly wait: Wait;
+  readonly resolve: (end: WaitEnd) => void;
+  readonly reject: (error: PawlError) => void;
+  readonly cancelAlarm: (() => void) | null;
+};
+
+/**
+ * What a handler waits for. While something else of it runs, it keeps its lease and hears of what arrives; once nothing
+ * does, the job gives up its lease until one of the waits ends, and the handler is run again from its history.
+ */
+export class Waits {
+  readonly #execution: Execution;
+  readonly #pending = new Map<string, Pending>();
+  /** How much of the inbox has been read; -1 after word of something new. */
+  #readTo = 0;
+  #considering = false;
+
+  constructor(execution: Execution) {
+    this.#execution = execution;
+  }
+
+  async wait(asked: Wait): Promise<WaitEnd> {
+    const { attempt, replay } = this.#execution;
+    const known = attempt.steps.waitFor(asked.key);
+    const mine = known !== undefined && stepKey(known.wait) === stepKey(asked);
+    if ((known !== undefined && !mine) || this.#pending.has(asked.key)) throw keyReused(asked);
+    if (mine && known.outcome !== null) {
+      await replay.deliver(asked);
+      return { outcome: known.outcome, payload: known.payload };
+    }
+    return this.#begin(known?.wait ?? asked);
+  }
+
+  /** There may be something new in the inbox. */
+  hear(): void {
+    this.#readTo = -1;
+    if (this.#pending.size > 0) this.#consumeLogged();
+  }
+
+  /** Gives up the lease if the handler is still idle once everything that is ready to run has run. */
+  considerSuspending(): void {
+    const execution = this.#execution;
+    if (this.#considering || this.#pending.size === 0 || !execution.isIdle) return;
+    this.#considering = true;
+    setImmediate(() => {
+      this.#considering = false;
+      if (this.#pending.size === 0 || !execution.isIdle || execution.attempt.isOver) return;
+      this.#suspend().catch((error: unknown) => this.#refuse(error));
+    });
+  }
+
+  #begin(wait: Wait): Promise<WaitEnd> {
+    const { engine } = this.#execution;
+    return new Promise((resolve, reject) => {
+      const cancelAlarm =
+        wait.expiresAt === null
+          ? null
+          : engine.alarms.set(wait.expiresAt - engine.now(), () => this.#consumeLogged());
+      this.#pending.set(wait.key, { wait, resolve, reject, cancelAlarm });
+      this.considerSuspending();
+    });
+  }
+
+  #consumeLogged(): void {
+    this.#consume().catch((error: unknown) => this.#refuse(error));
+  }
+
+  async #suspend(): Promise<void> {
+    const { attempt, replay } = this.#execution;
+    if (await this.#consume()) return;
+    const [first] = this.#pending.values();
+    if (first === undefined) return;
+    await this.#execution.during(async () => replay.caughtUp(first.wait));
+    const waits = [...this.#pending.values()].map(({ wait }) => wait);
+    const inboxRev = Math.max(attempt.inboxRev, this.#readTo);
+    const answer = await this.#execution.ask(
+      { type: 'begin-wait', waits },
+      { alone: true, extras: { inboxRev } },
+    );
+    if (answer === 'moved') {
+      this.#readTo = -1;
+      this.considerSuspending();
+    } else if (!answer.ok) {
+      throw rejectionError(answer, 'wait');
+    } else {
+      for (const { cancelAlarm } of this.#pending.values()) cancelAlarm?.();
+    }
+  }
+
+  /** Takes what has arrived or run out. True if the handler can go on with some of it. */
+  async #consume(): Promise<boolean> {
+    return this.#execution.during(async () => {
+      const messages = await this.#unread();
+      const { engine } = this.#execution;
+      const ends = [...this.#pending.values()].flatMap(({ wait }): [Wait, WaitEnd][] => {
+        const payload = messages.get(wait.key);
+        if (payload !== undefined) return [[wait, { outcome: 'received', payload }]];
+        if (wait.expiresAt === null || wait.expiresAt > engine.now()) return [];
+        return [[wait, { outcome: wait.kind === 'timer' ? 'elapsed' : 'timeout', payload: null }]];
+      });
+      await Promise.all(ends.map(([wait, end]) => this.#complete(wait, end)));
+      return ends.length > 0;
+    });
+  }
+
+  async #complete(wait: Wait, { outcome, payload }: WaitEnd): Promise<void> {
+    const pending = this.#pending.get(wait.key);
+    if (pending === undefined || outcome === 'deadline') return;
+    this.#pending.delete(wait.key);
+    pending.cancelAlarm?.();
+    const consumed = outcome === 'received' ? [wait.key] : [];
+    await this.#execution.give({ type: 'consume-wait', wait, outcome, payload }, { extras: { consumed } });
+    pending.resolve({ outcome, payload });
+  }
+
+  async #unread(): Promise<ReadonlyMap<string, JsonText>> {
+    const { attempt, engine } = this.#execution;
+    if (this.#readTo >= attempt.inboxRev) return NOTHING;
+    const { messages, inboxRev } = await engine.store.inbox(attempt.job.spec.jobId);
+    this.#readTo = inboxRev;
+    return new Map(messages.map(({ key, payload }) => [key, payload]));
+  }
+
+  /** Something about these waits is wrong. Each of them tells the handler so. */
+  #refuse(error: unknown): void {
+    const { engine, attempt } = this.#execution;
+    if (!(error instanceof PawlError) || error.retryable) {
+      engine.log.error('a wait broke off', { jobId: attempt.job.spec.jobId, error });
+      attempt.lose('its waits cannot be saved');
+      return;
+    }
+    const waiting = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { reject, cancelAlarm } of waiting) {
+      cancelAlarm?.();
+      reject(error);
+    }
+  }
+}
+
+const NOTHING: ReadonlyMap<string, JsonText> = new Map();
+
+function keyReused({ key, step }: Wait): PawlError {
+  return new PawlError('WAIT_KEY_REUSED', {
+    detail: `step '${step}' waits for '${key}', which an earlier wait of this job has used`,
+    details: { key, step },
+  });
+}

@@ -1,0 +1,265 @@
+import { decide, laneOf, LEASE_RENEWAL_SHARE, NO_STEPS, type Job } from '../kernel/index.js';
+import type { PawlError } from '../errors.js';
+import { deliverOutbox } from '../engine/deliver-outbox.js';
+import type { Engine } from '../engine/engine.js';
+import { give } from '../engine/give.js';
+import { prepareCommit } from '../engine/prepare-commit.js';
+import { recoverOrphans, unreadSweep, wakeDue } from '../engine/recover.js';
+import { repeat } from '../engine/repeat.js';
+import { holderLane } from '../engine/signal-job.js';
+import { Bell } from '../engine/bell.js';
+import type { BeatReply, ClaimLane, Loaded } from '../ports/store.js';
+import type { Surroundings } from './execution.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { attemptName } from './names.js';
+import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
+import type { TaskDefinition } from './task-definition.js';
+
+export type WorkerOptions = {
+  readonly tasks: readonly TaskDefinition[];
+  readonly workerId: string | null;
+  /** How many jobs run at once. */
+  readonly concurrency: number;
+  readonly leaseMs: number;
+  /** How often work is looked for that nobody told of. */
+  readonly pollMs: number;
+  /** Which queues to work on; null: those of the tasks. */
+  readonly queues: readonly string[] | null;
+  /** Called when the worker must stop by itself. */
+  readonly onStopped: (error: PawlError) => void;
+};
+
+/** Jobs are claimed in batches of at most this many: more would only hold up those that came first. */
+const MOST_CLAIMED = 500;
+
+/** One claimed job. `prepared` is null while its past is being read. */
+type Running = { prepared: Prepared | null; readonly done: Promise<void>; readonly since: number };
+
+/** Claims jobs, runs them under its lease, and takes part in the engine's upkeep. */
+export class Worker {
+  readonly #engine: Engine;
+  readonly #options: WorkerOptions;
+  readonly #keeper: LeaseKeeper;
+  readonly #around: Surroundings;
+  readonly #tasks: ReadonlyMap<string, TaskDefinition>;
+  readonly #lanes: readonly ClaimLane[];
+  /** By attempt. */
+  readonly #running = new Map<string, Running>();
+  /** Held here according to the store, and not known: since when. A claim whose reply was lost, if they stay. */
+  #strangers = new Map<string, number>();
+  #loops: { stop(): Promise<void> }[] = [];
+  #stopListening: (() => Promise<void>) | null = null;
+  #afterTenant = '';
+  #claims = 0;
+  /** The last claim left work behind, for want of room. */
+  #hungry = false;
+  #draining = false;
+
+  constructor(engine: Engine, options: WorkerOptions) {
+    this.#engine = engine;
+    this.#options = options;
+    this.#lanes = lanesOf(options);
+    this.#tasks = tasksByLane(options);
+    this.#keeper = new LeaseKeeper(engine, {
+      workerId: options.workerId,
+      leaseMs: options.leaseMs,
+      lanes: this.#lanes.map(({ lane }) => lane),
+      onBeat: (held, sentAt) => this.#compare(held, sentAt),
+      onLost: (reason) => this.#loseAll(reason),
+      onReplaced: (error) => options.onStopped(error),
+    });
+    this.#around = {
+      engine,
+      holdsLease: this.#keeper.isValid,
+      leaseMs: options.leaseMs,
+      bodies: new Set(),
+    };
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  get id(): string {
+    return this.#keeper.worker.id;
+  }
+
+  async start(): Promise<void> {
+    const { pollMs, leaseMs } = this.#options;
+    const engine = this.#engine;
+    await this.#keeper.start();
+    this.#stopListening = engine.store.listen((lanes) => this.#hear(lanes));
+    const { claims, timers, outbox } = engine.bells;
+    const alone = () => new Bell(engine.alarms);
+    this.#loops = [
+      { name: 'the claim loop', bell: claims, everyMs: pollMs, pass: () => this.#claim() },
+      { name: 'the timer loop', bell: timers, everyMs: pollMs, pass: () => wakeDue(engine) },
+      { name: 'the outbox loop', bell: outbox, everyMs: pollMs, pass: () => deliverOutbox(engine) },
+      {
+        name: 'the recovery loop',
+        bell: alone(),
+        everyMs: Math.max(pollMs, leaseMs / 3),
+        pass: () => recoverOrphans(engine, this.#options.workerId === null ? null : this.#keeper.worker),
+      },
+      { name: 'the inbox sweep', bell: alone(), everyMs: pollMs * 5, pass: unreadSweep(engine) },
+    ].map((loop) => repeat(engine, loop));
+  }
+
+  /** Stops claiming, waits for what runs, and hands back what does not end in time: that costs no attempt. */
+  async stop({ drainMs }: { drainMs: number }): Promise<void> {
+    if (this.#draining) return;
+    this.#draining = true;
+    await this.#loops[0]?.stop();
+    await this.#allDone(drainMs);
+    await Promise.all([...this.#running.values()].map((running) => this.#handBack(running)));
+    await this.#stopListening?.();
+    await Promise.all(this.#loops.slice(1).map((loop) => loop.stop()));
+    await this.#keeper.stop();
+  }
+
+  async #claim(): Promise<boolean> {
+    const { concurrency } = this.#options;
+    const room = Math.min(concurrency - this.#running.size, MOST_CLAIMED);
+    this.#hungry = room <= 0;
+    if (this.#draining || room <= 0 || !this.#keeper.isValid()) return false;
+    const { worker } = this.#keeper;
+    const heads = new Map<string, Omit<Loaded, 'job'>>();
+    const { alive, jobs, lastTenant } = await this.#engine.store.claim({
+      worker,
+      lanes: this.#lanes,
+      limit: room,
+      afterTenant: this.#afterTenant,
+      decide: (found, now) => {
+        this.#claims += 1;
+        const attemptId = attemptName(worker, this.#claims);
+        const { jobId } = found.job.spec;
+        const command = {
+          type: 'claim',
+          now,
+          actor: `worker:${worker.id}`,
+          attemptId,
+          worker,
+          early: false,
+        } as const;
+        const decision = decide(found.job, command, NO_STEPS);
+        if (!decision.ok) return null;
+        const item = prepareCommit(found, { jobId, commandId: attemptId, events: decision.events });
+        heads.set(jobId, { link: item.link, inboxRev: found.inboxRev });
+        return item;
+      },
+    });
+    if (!alive) {
+      await this.#keeper.lost('its lease had run out');
+      return true;
+    }
+    this.#afterTenant = lastTenant;
+    for (const job of jobs) this.#run(job, heads.get(job.spec.jobId));
+    this.#hungry = jobs.length === room;
+    return this.#hungry && this.#running.size < concurrency;
+  }
+
+  #run(job: Job, head: Omit<Loaded, 'job'> | undefined): void {
+    const task = this.#tasks.get(laneOf(job.spec));
+    const { attemptId } = job;
+    if (task === undefined || head === undefined || attemptId === null) return;
+    const running: Running = {
+      prepared: null,
+      since: this.#engine.clock.elapsed(),
+      done: (async () => {
+        try {
+          running.prepared = await prepareAttempt(this.#around, { job, ...head });
+          await runAttempt(running.prepared, task);
+        } catch (error) {
+          // Nobody runs it: the next heartbeats find it here, unknown, and hand it back.
+          this.#engine.log.error('a job could not be run', { jobId: job.spec.jobId, error });
+        } finally {
+          this.#running.delete(attemptId);
+          if (this.#hungry) this.#engine.bells.claims.ring();
+        }
+      })(),
+    };
+    this.#running.set(attemptId, running);
+  }
+
+  #hear(lanes: readonly string[]): void {
+    const mine = holderLane({ worker: this.#keeper.worker });
+    if (lanes.includes(mine)) {
+      this.#keeper.beatNow();
+      for (const { prepared } of this.#running.values()) prepared?.execution.waits.hear();
+    }
+    if (lanes.some((lane) => lane !== mine)) this.#engine.bells.claims.ring();
+  }
+
+  /** What the store said was held here, against what is. */
+  #compare(held: BeatReply['held'], sentAt: number): void {
+    const listed = new Set(held.map(({ attemptId }) => attemptId));
+    for (const [attemptId, { prepared, since }] of this.#running) {
+      const attempt = prepared?.attempt;
+      if (since <= sentAt && !listed.has(attemptId) && !attempt?.isSending) {
+        attempt?.lose('the job was taken from this worker');
+      }
+    }
+    const now = this.#engine.clock.elapsed();
+    const before = this.#strangers;
+    this.#strangers = new Map();
+    for (const { jobId, attemptId } of held.filter((one) => !this.#running.has(one.attemptId))) {
+      const since = before.get(attemptId) ?? now;
+      this.#strangers.set(attemptId, since);
+      if (now - since >= this.#options.leaseMs * LEASE_RENEWAL_SHARE) void this.#interrupt(jobId, attemptId);
+    }
+  }
+
+  #loseAll(reason: string): void {
+    for (const { prepared } of this.#running.values()) prepared?.attempt.lose(reason);
+  }
+
+  async #handBack({ prepared, done }: Running): Promise<void> {
+    const attempt = prepared?.attempt;
+    if (attempt && !attempt.isOver) void attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
+    await done;
+  }
+
+  async #interrupt(jobId: string, attemptId: string): Promise<void> {
+    try {
+      await give(this.#engine, jobId, ({ job }) => {
+        if (job.attemptId !== attemptId || job.status !== 'running') return null;
+        const actor = `worker:${this.id}`;
+        const cause = { reason: 'drained' } as const;
+        return { command: { type: 'interrupt', now: this.#engine.now(), actor, attemptId, cause } };
+      });
+    } catch (error) {
+      this.#engine.log.warn('a job could not be handed back', { jobId, error });
+    }
+  }
+
+  async #allDone(drainMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const cancel = this.#engine.alarms.set(drainMs, resolve);
+      void Promise.allSettled([...this.#running.values()].map(({ done }) => done)).then(() => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function lanesOf({ tasks, queues }: WorkerOptions): ClaimLane[] {
+  return tasks.flatMap((task) =>
+    (queues ?? [task.queue]).map((queue) => ({
+      lane: laneOf({ queue, task: task.name, version: task.version }),
+      keyLimit: task.concurrency?.limit ?? null,
+    })),
+  );
+}
+
+function tasksByLane(options: WorkerOptions): ReadonlyMap<string, TaskDefinition> {
+  const { tasks, queues } = options;
+  return new Map(
+    tasks.flatMap((task) =>
+      (queues ?? [task.queue]).map((queue) => [
+        laneOf({ queue, task: task.name, version: task.version }),
+        task,
+      ]),
+    ),
+  );
+}
