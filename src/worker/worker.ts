@@ -9,6 +9,7 @@ import { repeat } from '../engine/repeat.js';
 import { holderLane } from '../engine/signal-job.js';
 import { Bell } from '../engine/bell.js';
 import type { BeatReply, ClaimLane, Loaded } from '../ports/store.js';
+import type { Attempt } from './attempt.js';
 import type { Surroundings } from './execution.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { attemptName } from './names.js';
@@ -31,9 +32,11 @@ export type WorkerOptions = {
 
 /** Jobs are claimed in batches of at most this many: more would only hold up those that came first. */
 const MOST_CLAIMED = 500;
+/** A store that does not answer must not keep a process from ending; its jobs are found by their lease. */
+const HAND_BACK_MS = 5_000;
 
 /** One claimed job. `prepared` is null while its past is being read. */
-type Running = { prepared: Prepared | null; readonly done: Promise<void>; readonly since: number };
+type Running = { prepared: Prepared | null; done: Promise<void>; readonly since: number };
 
 /** Claims jobs, runs them under its lease, and takes part in the engine's upkeep. */
 export class Worker {
@@ -111,7 +114,8 @@ export class Worker {
     this.#draining = true;
     await this.#loops[0]?.stop();
     await this.#allDone(drainMs);
-    await Promise.all([...this.#running.values()].map((running) => this.#handBack(running)));
+    for (const { prepared } of this.#running.values()) handBack(prepared?.attempt);
+    await this.#allDone(HAND_BACK_MS);
     await this.#stopListening?.();
     await Promise.all(this.#loops.slice(1).map((loop) => loop.stop()));
     await this.#keeper.stop();
@@ -165,20 +169,23 @@ export class Worker {
     const running: Running = {
       prepared: null,
       since: this.#engine.clock.elapsed(),
-      done: (async () => {
-        try {
-          running.prepared = await prepareAttempt(this.#around, { job, ...head });
-          await runAttempt(running.prepared, task);
-        } catch (error) {
-          // Nobody runs it: the next heartbeats find it here, unknown, and hand it back.
-          this.#engine.log.error('a job could not be run', { jobId: job.spec.jobId, error });
-        } finally {
-          this.#running.delete(attemptId);
-          if (this.#hungry) this.#engine.bells.claims.ring();
-        }
-      })(),
+      done: Promise.resolve(),
     };
     this.#running.set(attemptId, running);
+    running.done = this.#finish(running, { job, ...head }, task).finally(() => {
+      this.#running.delete(attemptId);
+      if (this.#hungry) this.#engine.bells.claims.ring();
+    });
+  }
+
+  async #finish(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
+    try {
+      running.prepared = await prepareAttempt(this.#around, head);
+      await runAttempt(running.prepared, task);
+    } catch (error) {
+      // Nobody runs it: the next heartbeats find it here, unknown, and hand it back.
+      this.#engine.log.error('a job could not be run', { jobId: head.job.spec.jobId, error });
+    }
   }
 
   #hear(lanes: readonly string[]): void {
@@ -213,12 +220,6 @@ export class Worker {
     for (const { prepared } of this.#running.values()) prepared?.attempt.lose(reason);
   }
 
-  async #handBack({ prepared, done }: Running): Promise<void> {
-    const attempt = prepared?.attempt;
-    if (attempt && !attempt.isOver) void attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
-    await done;
-  }
-
   async #interrupt(jobId: string, attemptId: string): Promise<void> {
     try {
       await give(this.#engine, jobId, ({ job }) => {
@@ -241,6 +242,10 @@ export class Worker {
       });
     });
   }
+}
+
+function handBack(attempt: Attempt | undefined): void {
+  if (attempt && !attempt.isOver) void attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
 }
 
 function lanesOf({ tasks, queues }: WorkerOptions): ClaimLane[] {

@@ -1,0 +1,34 @@
+import { PawlError } from '../errors.js';
+import { toJsonText } from '../engine/json-text.js';
+import type { ReadInput } from '../worker/task-definition.js';
+import type { SchemaIssue, StandardSchema } from './standard-schema.js';
+
+/** Issues beyond these say little more, and an error has to stay readable. */
+const MOST_ISSUES = 5;
+
+/** Checks an input against its schema. What is stored is what was given: the schema is applied again before each run. */
+export async function readInput(
+  schema: StandardSchema | null,
+  input: unknown,
+  what: string,
+): Promise<ReadInput> {
+  const text = toJsonText(input, what);
+  const given = JSON.parse(text) as unknown;
+  if (schema === null) return { text, value: given };
+  const validated = schema['~standard'].validate(given);
+  const result = validated instanceof Promise ? await validated : validated;
+  if (result.issues === undefined) return { text, value: result.value };
+  const issues = result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message }));
+  const shown = issues.slice(0, MOST_ISSUES).map(({ path, message }) => `${path || 'the value'}: ${message}`);
+  throw new PawlError('INVALID_INPUT', {
+    detail: `${what} does not fit its schema: ${shown.join('; ')}`,
+    details: { issues },
+  });
+}
+
+function pathOf({ path = [] }: SchemaIssue): string {
+  return path
+    .map((part) => String(typeof part === 'object' ? part.key : part))
+    .map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('');
+}

@@ -1,0 +1,87 @@
+import { PawlError } from '../errors.js';
+import { toMs, type Duration } from '../engine/duration.js';
+import { DEFAULT_SETTINGS } from '../engine/new-job.js';
+import { DEFAULT_RETRY, type RecoveryPolicy, type RetryPolicy } from '../kernel/index.js';
+import type { HandlerContext, TaskDefinition } from '../worker/task-definition.js';
+import { readInput } from './read-input.js';
+import type { StandardSchema } from './standard-schema.js';
+
+export type TaskOptions<I, O> = {
+  /** What jobs of this task are known by, for ever. */
+  readonly name: string;
+  /** Any Standard Schema. Without one the input is taken as it is. */
+  readonly input?: StandardSchema<I, O>;
+  /** Jobs keep the version that they were started with, and only workers that know it run them. */
+  readonly version?: string;
+  readonly queue?: string;
+  /** Higher goes first. */
+  readonly priority?: number;
+  readonly retry?: Partial<RetryPolicy>;
+  /** Start to close of one attempt; waits do not count. */
+  readonly timeout?: Duration;
+  readonly timeoutMs?: number;
+  /** Bounds one step, unless the step says otherwise. */
+  readonly stepTimeout?: Duration;
+  /** Bounds the whole job, waits and retries included. */
+  readonly deadline?: Duration;
+  /** What becomes of a job whose worker vanished. */
+  readonly recovery?: RecoveryPolicy;
+  readonly maxRecoveries?: number;
+  /** The only signals that jobs of this task accept. Without it they accept all. */
+  readonly signals?: readonly string[];
+  /** How many jobs with the same key run at once; a null key is not limited. */
+  readonly concurrency?: { readonly key: (input: O) => string | null; readonly limit: number };
+};
+
+/** A task with the types of what goes in and what comes out. */
+export type Task<I, R> = {
+  readonly name: string;
+  readonly definition: TaskDefinition;
+  readonly '~types'?: { input: I; output: R };
+};
+
+/** Defines a task: a named handler, run durably. */
+export function task<I = unknown, O = I, R = unknown>(
+  options: TaskOptions<I, O>,
+  handler: (context: HandlerContext<O>) => R | Promise<R>,
+): Task<I, R> {
+  const { name, input: schema = null, concurrency } = options;
+  if (typeof name !== 'string' || name.length === 0 || name.length > 200) {
+    throw new PawlError('INVALID_OPTION', {
+      detail: `a task has the name ${JSON.stringify(name)}, which is not 1 to 200 characters`,
+      details: { option: 'name' },
+    });
+  }
+  if (concurrency && !(Number.isInteger(concurrency.limit) && concurrency.limit > 0)) {
+    throw new PawlError('INVALID_OPTION', {
+      detail: `task '${name}' has the concurrency limit ${String(concurrency.limit)}, which is no whole number above 0`,
+      details: { option: 'concurrency.limit' },
+    });
+  }
+  const duration = (value: Duration | undefined, what: string) =>
+    value === undefined ? null : toMs(value, `${what} of task '${name}'`);
+  return {
+    name,
+    definition: {
+      ...DEFAULT_SETTINGS,
+      name,
+      ...given(options, ['version', 'queue', 'priority', 'recovery', 'maxRecoveries', 'signals']),
+      retry: { ...DEFAULT_RETRY, ...options.retry },
+      timeoutMs: duration(options.timeout ?? options.timeoutMs, 'timeout'),
+      stepTimeoutMs: duration(options.stepTimeout, 'stepTimeout'),
+      deadlineMs: duration(options.deadline, 'deadline'),
+      readInput: (value, what) => readInput(schema, value, what),
+      concurrency: concurrency
+        ? { key: concurrency.key as (input: unknown) => string | null, limit: concurrency.limit }
+        : null,
+      run: handler as TaskDefinition['run'],
+    },
+  };
+}
+
+/** The members that were given; the others keep their defaults. */
+function given<T extends object, K extends keyof T>(options: T, names: readonly K[]): Partial<Pick<T, K>> {
+  return Object.fromEntries(
+    names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  ) as Partial<Pick<T, K>>;
+}

@@ -1,0 +1,21 @@
+/** What applications import. */
+export { cannotTell, effect, fatal, happened, noEffect, notHappened } from './client/effect.js';
+export type { Effect, EffectOptions } from './client/effect.js';
+export { JobHandle } from './client/job-handle.js';
+export { jsonLogger } from './client/console-logger.js';
+export { Pawl, pawl } from './client/pawl.js';
+export type { PawlOptions, Start, StartWith, WorkOptions } from './client/pawl.js';
+export type { StandardSchema } from './client/standard-schema.js';
+export { task } from './client/task.js';
+export type { Task, TaskOptions } from './client/task.js';
+export type { Duration } from './engine/duration.js';
+export type { StartOptions } from './engine/new-job.js';
+export type { Explanation } from './engine/why.js';
+export { PawlError } from './errors.js';
+export type { ErrorCode } from './errors.js';
+export type { Logger } from './ports/logger.js';
+export type { EffectContext, Verdict } from './worker/effect-definition.js';
+export type { Json } from './worker/json.js';
+export { StepError } from './worker/run-step.js';
+export type { Steps } from './worker/steps.js';
+export type { HandlerContext, JobInfo } from './worker/task-definition.js';
