@@ -10,10 +10,12 @@ import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Random } from '../ports/random.js';
 import type { Store } from '../ports/store.js';
+import type { Hooks } from '../worker/hooks.js';
 import { Worker } from '../worker/worker.js';
 import { jsonLogger } from './console-logger.js';
 import { JobHandle } from './job-handle.js';
 import { openStore } from './open-store.js';
+import { stopOnSignal } from './stop-on-signal.js';
 import { systemClock } from './system-clock.js';
 import { systemRandom } from './system-random.js';
 import type { Task } from './task.js';
@@ -21,9 +23,9 @@ import type { Task } from './task.js';
 export type PawlOptions = {
   /** `sqlite:` and a path, `postgres://…`, or `memory:`; or a store that is open already. */
   readonly store: string | Store;
-  // eslint-disable-next-line -- tasks of any types
   readonly tasks?: readonly Task<never, unknown>[];
   readonly log?: Logger;
+  readonly hooks?: Hooks;
   /** For tests: where time and chance come from. */
   readonly clock?: Clock;
   readonly random?: Random;
@@ -39,6 +41,8 @@ export type WorkOptions = {
   readonly queues?: readonly string[];
   /** How long running jobs get to end when the worker stops. */
   readonly drain?: Duration;
+  /** Stop on SIGTERM and SIGINT before the process ends. On unless switched off. */
+  readonly stopOnSignal?: boolean;
 };
 
 /** `tx`: a `pg` client with an open transaction on the same database. The job exists if and when it commits. */
@@ -59,12 +63,15 @@ const DEFAULT_DRAIN: Duration = '10s';
 export class Pawl {
   readonly #engine: Engine;
   readonly #tasks: readonly Task<never, unknown>[];
+  readonly #hooks: Hooks;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
+  #forgetSignals: () => void = () => undefined;
   #closed = false;
 
-  constructor(engine: Engine, tasks: readonly Task<never, unknown>[]) {
+  constructor(engine: Engine, { tasks, hooks }: { tasks: readonly Task<never, unknown>[]; hooks: Hooks }) {
     this.#engine = engine;
     this.#tasks = tasks;
+    this.#hooks = hooks;
   }
 
   /** Starts a job, or finds the one that was started with the same key. */
@@ -144,6 +151,7 @@ export class Pawl {
       leaseMs: toMs(lease, 'lease'),
       pollMs: toMs(poll, 'poll'),
       queues: options.queues ?? null,
+      hooks: this.#hooks,
       onStopped: (error) => {
         this.#engine.log.error('the worker stops', { error });
         void this.stop();
@@ -151,6 +159,7 @@ export class Pawl {
     });
     this.#worker.current = worker;
     this.#worker.drainMs = toMs(options.drain ?? DEFAULT_DRAIN, 'drain');
+    if (options.stopOnSignal ?? true) this.#forgetSignals = stopOnSignal(() => this.stop());
     await worker.start();
   }
 
@@ -158,6 +167,7 @@ export class Pawl {
   async stop(): Promise<void> {
     const { current, drainMs } = this.#worker;
     this.#worker.current = null;
+    this.#forgetSignals();
     await current?.stop({ drainMs });
   }
 
@@ -191,7 +201,7 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   const engine = new Engine({ store: opened, clock, random, log });
   // Its first answer sets the clock.
   await engine.store.pausedQueues();
-  return new Pawl(engine, tasks);
+  return new Pawl(engine, { tasks, hooks: options.hooks ?? {} });
 }
 
 function expectDistinct(tasks: readonly Task<never, unknown>[]): void {

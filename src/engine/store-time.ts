@@ -34,7 +34,7 @@ export class StoreTime {
         if (name === 'wake' || name === 'listen' || name === 'close') return method;
         return async (...asked: unknown[]) => {
           const reply = await (method as (...asked: unknown[]) => Promise<{ now: Timestamp }>)(...asked);
-          this.hear(reply.now);
+          if (name !== 'begin') this.hear(reply.now);
           return reply;
         };
       },

@@ -23,6 +23,8 @@ export interface Store {
    * and vanish with it. `TX_UNSUPPORTED` where the store cannot.
    */
   commitWithin(tx: unknown, items: readonly CommitItem[]): Promise<CommitReplies>;
+  /** Opens a transaction for writes of the application that end with a commit. `TX_UNSUPPORTED` where there are none. */
+  begin(): Promise<StoreTransaction>;
   /** Takes jobs that are due for a worker, tenants in turn. */
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Registers a worker's incarnation or prolongs its lease, and tells what it holds. Older ones of its id are dead. */
@@ -114,6 +116,21 @@ export interface Store {
 }
 
 export type Reply<T> = T & { readonly now: Timestamp };
+
+/** The application's own writes, and one commit: both are saved, or neither. */
+export interface StoreTransaction {
+  /** What the application writes with: a `pg` client on Postgres, a list that takes statements on SQLite. */
+  readonly tx: unknown;
+  /** Saves the commit as the last of the transaction, and ends it. A commit that is refused undoes everything. */
+  commit(item: CommitItem): Promise<Reply<{ readonly reply: CommitReply }>>;
+  /** Undoes everything. After the end it does nothing. */
+  rollback(): Promise<void>;
+}
+
+/** On SQLite a transaction must not stay open while other code runs: statements are taken down, and run together. */
+export interface StatementList {
+  run(sql: string, ...values: readonly (string | number | null)[]): void;
+}
 
 /** One commit of one job, as the kernel decided it. */
 export type CommitItem = {

@@ -1,5 +1,5 @@
 import { PawlError } from '../errors.js';
-import { stepKey, type EffectStep, type JsonText, type StepRef } from '../kernel/index.js';
+import { type EffectStep, type JsonText, type StepRef } from '../kernel/index.js';
 import { failureOf, NoEffectError } from '../engine/failure-of.js';
 import { toJsonText } from '../engine/json-text.js';
 import { backoffMs } from '../engine/repeat.js';
@@ -9,6 +9,7 @@ import { runBody } from './body.js';
 import { settle } from './effect-barrier.js';
 import { bodyName, type EffectUse } from './effect-use.js';
 import { never, type Execution } from './execution.js';
+import { callHook } from './hooks.js';
 
 /** The intent is recorded: enters the body, keeps its result, and records it. */
 export async function enter(execution: Execution, use: EffectUse): Promise<void> {
@@ -106,7 +107,7 @@ async function awaitStraggler(
 }
 
 /** Until the store has it, however long that takes. A result that comes too late is made known. */
-async function keepResult({ engine, attempt }: Execution, kept: EffectResult): Promise<void> {
+async function keepResult({ engine, attempt, around }: Execution, kept: EffectResult): Promise<void> {
   for (let failures = 1; ; failures++) {
     try {
       await engine.store.putEffect(kept);
@@ -121,11 +122,10 @@ async function keepResult({ engine, attempt }: Execution, kept: EffectResult): P
   if (!attempt.isOver || kept.result === null) return;
   const effect = (await readSteps(engine.store, kept.jobId)).get(kept);
   if (effect?.kind === 'effect' && isLate(effect, kept.entry)) {
-    engine.log.error('EFFECT_LATE_RESULT: an effect happened that had been declared not to have', {
-      jobId: kept.jobId,
-      step: stepKey(kept),
-      entry: kept.entry,
-    });
+    const { jobId, step, occurrence, entry } = kept;
+    const late = { jobId, step, occurrence, entry };
+    engine.log.error('EFFECT_LATE_RESULT: an effect happened that had been declared not to have', late);
+    callHook(engine.log, 'lateResult', () => around.hooks.lateResult?.(late));
   }
 }
 

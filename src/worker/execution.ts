@@ -10,6 +10,7 @@ import {
 import type { Engine } from '../engine/engine.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import type { Attempt, GiveOptions, HeldCommand } from './attempt.js';
+import type { Hooks } from './hooks.js';
 import type { Replay } from './replay.js';
 import { Waits } from './waits.js';
 
@@ -23,6 +24,7 @@ export type Surroundings = {
   readonly leaseMs: number;
   /** Bodies of effects that run in this process, whatever became of their attempts. */
   readonly bodies: Set<string>;
+  readonly hooks: Hooks;
 };
 
 /** One run of a handler: which steps it has asked for, what it is doing, and what it waits for. */

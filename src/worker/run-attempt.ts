@@ -5,6 +5,7 @@ import { toJsonText } from '../engine/json-text.js';
 import type { Loaded } from '../ports/store.js';
 import { Attempt } from './attempt.js';
 import { Execution, type Surroundings } from './execution.js';
+import { callHook } from './hooks.js';
 import { nothingPast, readPast } from './past.js';
 import { Replay } from './replay.js';
 import { stepApi } from './step-api.js';
@@ -44,12 +45,16 @@ export async function runAttempt(
   const cancelAlarms = bound(execution);
   const step = stepApi(execution, { skipCheckpoints });
   const { spec } = attempt.job;
+  const { hooks } = execution.around;
+  const info = infoOf(attempt.job);
+  const startedAt = engine.clock.elapsed();
+  if (hooks.attemptStarted) callHook(engine.log, 'attemptStarted', () => hooks.attemptStarted?.(info));
   const handled = (async () => {
     const { value } = await task.readInput(JSON.parse(attempt.job.input), `the input of '${task.name}'`);
     const context: HandlerContext<unknown> = {
       input: value,
       step,
-      job: infoOf(attempt.job),
+      job: info,
       get signal() {
         return attempt.signal;
       },
@@ -72,8 +77,14 @@ export async function runAttempt(
     engine.log.error('an attempt could not be ended', { jobId: spec.jobId, error });
     attempt.lose('it could not be ended');
   });
-  await attempt.ended;
+  const end = await attempt.ended;
   cancelAlarms();
+  if (hooks.attemptEnded) {
+    const { status, failure } = attempt.job;
+    const durationMs = engine.clock.elapsed() - startedAt;
+    const outcome = { status: end === 'lost' ? ('lost' as const) : status, failure, durationMs };
+    callHook(engine.log, 'attemptEnded', () => hooks.attemptEnded?.(info, outcome));
+  }
 }
 
 /** The handler threw. One that left its history parks the job: running the right code again heals it. */

@@ -14,7 +14,7 @@ export type StepOptions = {
   readonly retry?: Partial<RetryPolicy>;
 };
 
-const NO_RETRY: RetryPolicy = { maxRetries: 0, baseMs: 0, maxBackoffMs: 0, jitterMs: 0 };
+export const NO_RETRY: RetryPolicy = { maxRetries: 0, baseMs: 0, maxBackoffMs: 0, jitterMs: 0 };
 const STEP_RETRY: RetryPolicy = { maxRetries: 3, baseMs: 200, maxBackoffMs: 30_000, jitterMs: 100 };
 
 /** An error that a step failed with earlier in this attempt, as the handler sees it again. */
@@ -65,7 +65,7 @@ export async function runStep(
 }
 
 /** The recorded result; null if the body is to be run. A failure that is final for this attempt is thrown again. */
-async function recordOf(execution: Execution, ref: StepRef): Promise<{ output: string } | null> {
+export async function recordOf(execution: Execution, ref: StepRef): Promise<{ output: string } | null> {
   const { attempt, replay } = execution;
   const known = attempt.steps.get(ref);
   if (known !== undefined && known.kind !== 'run') {
@@ -84,7 +84,7 @@ async function recordOf(execution: Execution, ref: StepRef): Promise<{ output: s
 }
 
 /** When the step is tried again; null if it has given up. */
-async function failTry(
+export async function failTry(
   execution: Execution,
   ref: StepRef,
   { startedAt, error, retry }: { startedAt: number; error: unknown; retry: RetryPolicy },

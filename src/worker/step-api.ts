@@ -7,6 +7,7 @@ import { callStep } from './call-step.js';
 import { effectStep } from './effect-step.js';
 import { checkSignalKey, never, type Execution } from './execution.js';
 import { runStep } from './run-step.js';
+import { transactionStep } from './transaction-step.js';
 import type { Steps, WaitOptions } from './steps.js';
 
 /** 2^32 steps between 0 and 1. */
@@ -37,6 +38,8 @@ export function stepApi(execution: Execution, { skipCheckpoints }: { skipCheckpo
       runStep(execution, { name }, body, options),
     effect: (name: string, { definition }: Parameters<Steps['effect']>[1], input: unknown) =>
       effectStep(execution, name, definition, input),
+    transaction: (name: string, body: Parameters<Steps['transaction']>[1]) =>
+      transactionStep(execution, name, body),
     sleep: async (name: string, duration: Duration) =>
       sleepUntil(name, engine.now() + toMs(duration, `the sleep '${name}'`)),
     sleepUntil: async (name: string, at: Date | number) =>

@@ -38,6 +38,14 @@ export interface Steps {
   ): Promise<Json<T>>;
   /** Enters an effect at most once, unless it was declared not to have happened. */
   effect<I, O>(name: string, effect: Enterable<I, O>, input: I): Promise<Json<O>>;
+  /**
+   * Commits the application's own writes and the record of this step in one transaction: exactly once. `tx` is a `pg`
+   * client on Postgres, and a `StatementList` on SQLite. The tables must be in Pawl's own database.
+   */
+  transaction<T, Tx = unknown>(
+    name: string,
+    body: (tx: Tx, context: BodyContext) => T | Promise<T>,
+  ): Promise<Json<T>>;
   sleep(name: string, duration: Duration): Promise<void>;
   sleepUntil(name: string, at: Date | number): Promise<void>;
   /** Waits for a signal, which may have arrived before. `undefined` if the timeout passes first. */

@@ -11,6 +11,7 @@ import { Bell } from '../engine/bell.js';
 import type { BeatReply, ClaimLane, Loaded } from '../ports/store.js';
 import type { Attempt } from './attempt.js';
 import type { Surroundings } from './execution.js';
+import type { Hooks } from './hooks.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { attemptName } from './names.js';
 import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
@@ -26,6 +27,7 @@ export type WorkerOptions = {
   readonly pollMs: number;
   /** Which queues to work on; null: those of the tasks. */
   readonly queues: readonly string[] | null;
+  readonly hooks: Hooks;
   /** Called when the worker must stop by itself. */
   readonly onStopped: (error: PawlError) => void;
 };
@@ -76,6 +78,7 @@ export class Worker {
       holdsLease: this.#keeper.isValid,
       leaseMs: options.leaseMs,
       bodies: new Set(),
+      hooks: options.hooks,
     };
   }
 

@@ -22,6 +22,7 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
     commit: async (items) => ({ now: now(), replies: items.map((item) => save(tables, item)) }),
     commitWithin: () =>
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'memory has no transactions' })),
+    begin: () => Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'memory has no transactions' })),
     claim: async (request) => claim(tables, request, now()),
 
     async beat({ worker, leaseMs, lanes }) {

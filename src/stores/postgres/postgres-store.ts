@@ -18,6 +18,7 @@ import { counts, dlq, due, feed, list, log } from './reads.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
+import { begin } from './transaction.js';
 import { notifiedWakeUps } from './wake-ups.js';
 
 /** Commits in one transaction. More make single ones wait longer, fewer send more statements. */
@@ -51,6 +52,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       return { now, replies: saved.map(({ reply }) => reply) };
     },
     commitWithin: (tx, items) => commitWithin(session, tx, items),
+    begin: () => begin(session),
     claim: (request) => session.transaction((db) => claim(db, skip, request)),
     beat: (beating) => session.transaction((db) => beat(db, beating)),
     orphans: (page) => session.transaction((db) => orphans(db, page)),

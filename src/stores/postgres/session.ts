@@ -97,13 +97,21 @@ export class Session {
 
   /** Statements on a connection that the application owns, within its transaction. */
   within(client: pg.ClientBase): Queries {
-    return this.#queries(async (query) => {
-      try {
-        return await client.query(query);
-      } catch (error) {
-        throw storeError(error);
-      }
-    });
+    return this.#queries((query) => this.told(client.query(query)));
+  }
+
+  /** A connection for a transaction of its own, which may take long. */
+  connect(): Promise<pg.PoolClient> {
+    return this.told(this.#carefulPool.connect());
+  }
+
+  /** What the server says no with becomes an error of ours. */
+  async told<T>(answer: Promise<T>): Promise<T> {
+    try {
+      return await answer;
+    } catch (error) {
+      throw storeError(error);
+    }
   }
 
   async close(): Promise<void> {

@@ -19,6 +19,7 @@ import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedules } from './schedules.js';
 import { Session, storeError } from './session.js';
+import { begin } from './transaction.js';
 
 /** Commits in one transaction: more stall the event loop for longer, fewer sync the disk more often. */
 const MOST_IN_GROUP = 500;
@@ -45,6 +46,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     },
     commitWithin: () =>
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
+    begin: async () => begin(db),
     claim: (request) => db.write(() => claim(db, request)),
     beat: (beating) => db.write(() => beat(db, beating)),
     orphans: (page) => db.write(() => orphans(db, page)),
