@@ -17,6 +17,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   worker: ['kernel', 'ports', 'engine', 'errors.ts'],
   client: ['kernel', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
+  'index.ts': ['client', 'engine', 'errors.ts', 'ports', 'worker'],
   cli: ['kernel', 'ports', 'engine', 'stores', 'client', 'testkit', 'errors.ts'],
 };
 

@@ -18,12 +18,12 @@ import { openStore } from './open-store.js';
 import { stopOnSignal } from './stop-on-signal.js';
 import { systemClock } from './system-clock.js';
 import { systemRandom } from './system-random.js';
-import type { Task } from './task.js';
+import type { AnyTask, Task } from './task.js';
 
 export type PawlOptions = {
   /** `sqlite:` and a path, `postgres://…`, or `memory:`; or a store that is open already. */
   readonly store: string | Store;
-  readonly tasks?: readonly Task<never, unknown>[];
+  readonly tasks?: readonly AnyTask[];
   readonly log?: Logger;
   readonly hooks?: Hooks;
   /** For tests: where time and chance come from. */
@@ -62,13 +62,13 @@ const DEFAULT_DRAIN: Duration = '10s';
 /** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
 export class Pawl {
   readonly #engine: Engine;
-  readonly #tasks: readonly Task<never, unknown>[];
+  readonly #tasks: readonly AnyTask[];
   readonly #hooks: Hooks;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #forgetSignals: () => void = () => undefined;
   #closed = false;
 
-  constructor(engine: Engine, { tasks, hooks }: { tasks: readonly Task<never, unknown>[]; hooks: Hooks }) {
+  constructor(engine: Engine, { tasks, hooks }: { tasks: readonly AnyTask[]; hooks: Hooks }) {
     this.#engine = engine;
     this.#tasks = tasks;
     this.#hooks = hooks;
@@ -204,7 +204,7 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   return new Pawl(engine, { tasks, hooks: options.hooks ?? {} });
 }
 
-function expectDistinct(tasks: readonly Task<never, unknown>[]): void {
+function expectDistinct(tasks: readonly AnyTask[]): void {
   const seen = new Set<string>();
   for (const { definition } of tasks) {
     const { name, version } = definition;

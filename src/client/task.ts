@@ -40,6 +40,9 @@ export type Task<I, R> = {
   readonly '~types'?: { input: I; output: R };
 };
 
+/** A task of whatever types. */
+export type AnyTask = Pick<Task<unknown, unknown>, 'name' | 'definition'>;
+
 /** Defines a task: a named handler, run durably. */
 export function task<I = unknown, O = I, R = unknown>(
   options: TaskOptions<I, O>,

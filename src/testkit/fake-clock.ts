@@ -4,6 +4,8 @@ import type { Clock } from '../ports/clock.js';
 export interface FakeClock extends Clock {
   /** Moves on by `ms`, running what falls due on the way, each at its own time and in order. */
   advance(ms: number): void;
+  /** Moves on to the next action that is to run within `mostMs`; without one, by `mostMs`. */
+  advanceToNext(mostMs: number): void;
   /** Actions that are still to run. A test that ends with some has leaked a timer. */
   readonly pending: number;
 }
@@ -43,6 +45,10 @@ export function fakeClock(startAt: number): FakeClock {
         timer.action();
       }
       now = until;
+    },
+    advanceToNext(mostMs) {
+      const next = nextDue(now + mostMs);
+      this.advance(next ? next.at - now : mostMs);
     },
     get pending() {
       return timers.size;

@@ -1,10 +1,13 @@
 /** What tests of jobs need, ours and yours: samples, `given().when().then…`, a clock and chance under control. */
 export * from './conformance/index.js';
+export * from './crash-at-every-event.js';
 export * from './fake-clock.js';
 export * from './given.js';
+export * from './mortal-store.js';
 export * from './pasts.js';
 export * from './prng.js';
 export * from './random-history.js';
 export * from './sample-commands.js';
 export * from './sample-events.js';
 export * from './sample-job.js';
+export * from './test-app.js';

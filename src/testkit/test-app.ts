@@ -1,0 +1,95 @@
+import { pawl, Pawl, type PawlOptions, type WorkOptions } from '../client/pawl.js';
+import type { JobHandle } from '../client/job-handle.js';
+import type { Job } from '../kernel/index.js';
+import type { Logger } from '../ports/logger.js';
+import type { Store } from '../ports/store.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import { fakeClock, type FakeClock } from './fake-clock.js';
+import { prng } from './prng.js';
+import { T0 } from './sample-job.js';
+
+export type TestAppOptions = Pick<PawlOptions, 'tasks' | 'hooks' | 'log'> & {
+  /** Memory, unless told otherwise. One that several apps share may be passed in. */
+  readonly store?: Store;
+  readonly clock?: FakeClock;
+  readonly seed?: number;
+  /** False: nobody works on the jobs. */
+  readonly work?: WorkOptions | false;
+};
+
+/** An application under a clock that stands still until it is told to move. */
+export type TestApp = {
+  readonly app: Pawl;
+  readonly clock: FakeClock;
+  readonly store: Store;
+  /** Moves time on, from one timer to the next, until `promise` settles. Throws if it takes longer than `mostMs`. */
+  run<T>(promise: Promise<T>, options?: { mostMs?: number }): Promise<T>;
+  /** The job once it has ended, time moving on as with `run`. */
+  ended(job: JobHandle, options?: { mostMs?: number }): Promise<Job>;
+  /** Lets everything run that needs no time to pass. */
+  idle(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Long, so that a month passes in a few hundred rounds; what is due sooner is told to the loops anyway. */
+const WORK: WorkOptions = { lease: '1d', poll: '1h', stopOnSignal: false };
+const MOST_MS = 3_600_000;
+/** Enough turns of the event loop for one commit to travel through all layers and back. */
+const TURNS = 12;
+
+const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+export async function testApp(options: TestAppOptions): Promise<TestApp> {
+  const { tasks = [], hooks = {}, log = silent, work = {} } = options;
+  const clock = options.clock ?? fakeClock(T0);
+  const store = options.store ?? memoryStore({ clock });
+  const app = await pawl({ store, tasks, hooks, log, clock, random: prng(options.seed ?? 1) });
+  if (work !== false) await app.work({ ...WORK, ...work });
+  const run = <T>(promise: Promise<T>, within: { mostMs?: number } = {}) => settle(clock, promise, within);
+  return {
+    app,
+    clock,
+    store,
+    run,
+    idle,
+    async ended(job, within = {}) {
+      await advanceUntil(clock, async () => (await job.status()).finishedAt !== null, within);
+      return job.status();
+    },
+    stop: () => run(app.close()),
+  };
+}
+
+/** Moves a fake clock on, from one timer to the next, until something is so. */
+export async function advanceUntil(
+  clock: FakeClock,
+  isSo: () => boolean | Promise<boolean>,
+  { mostMs = MOST_MS }: { mostMs?: number } = {},
+): Promise<void> {
+  const until = clock.now() + mostMs;
+  await idle();
+  while (!(await isSo())) {
+    if (clock.now() >= until) throw new Error(`nothing came of it within ${mostMs} ms`);
+    clock.advanceToNext(until - clock.now());
+    await idle();
+  }
+}
+
+async function settle<T>(clock: FakeClock, promise: Promise<T>, options: { mostMs?: number }): Promise<T> {
+  let settled = false;
+  const watched = promise.finally(() => {
+    settled = true;
+  });
+  watched.catch(() => undefined);
+  await advanceUntil(clock, () => settled, options);
+  return watched;
+}
+
+async function idle(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise(setImmediate);
+}
