@@ -108,16 +108,17 @@ export class StepLog implements StepIndex {
           worker: must(before.worker, 'a running job has a holder'),
           intendedAt: event.at,
           result: null,
+          failure: null,
         });
         return;
       case 'effect.recorded':
         this.#put(event, { ...this.#effect(event), state: 'committed', result: event.result });
         return;
       case 'effect.closed':
-        this.#put(event, { ...this.#effect(event), state: 'closed' });
+        this.#put(event, { ...this.#effect(event), state: 'closed', failure: event.failure });
         return;
       case 'effect.unknown':
-        this.#put(event, { ...this.#effect(event), state: 'unknown' });
+        this.#put(event, { ...this.#effect(event), state: 'unknown', failure: event.failure });
         return;
       case 'effect.reconciled':
         this.#put(event, { ...this.#effect(event), state: STATE_AFTER[event.verdict], result: event.result });

@@ -30,6 +30,8 @@ export type EffectStep = {
   readonly intendedAt: Timestamp;
   readonly input: JsonText;
   readonly result: JsonText | null;
+  /** What the body threw, where its outcome is unknown or the entry was closed because of it. */
+  readonly failure: Failure | null;
 };
 
 /** The child job that a step started. */

@@ -25,7 +25,7 @@ export type TestApp = {
   /** Moves time on, from one timer to the next, until `promise` settles. Throws if it takes longer than `mostMs`. */
   run<T>(promise: Promise<T>, options?: { mostMs?: number }): Promise<T>;
   /** The job once it has ended, time moving on as with `run`. */
-  ended(job: JobHandle, options?: { mostMs?: number }): Promise<Job>;
+  ended(job: Pick<JobHandle, 'status'>, options?: { mostMs?: number }): Promise<Job>;
   /** Lets everything run that needs no time to pass. */
   idle(): Promise<void>;
   stop(): Promise<void>;

@@ -5,6 +5,7 @@ import type { EffectDefinition } from './effect-definition.js';
 import { enter } from './effect-entry.js';
 import { catchUp, expectSame, factsOf, useOf, type EffectUse } from './effect-use.js';
 import { never, type Execution } from './execution.js';
+import { StepError } from './run-step.js';
 
 /** How often a body that runs elsewhere is asked after. */
 const IN_FLIGHT_POLL_MS = 1_000;
@@ -63,9 +64,13 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     case 'EFFECT_IN_FLIGHT':
       await execution.pauseUntil(execution.engine.now() + IN_FLIGHT_POLL_MS, use.step);
       return null;
-    case 'EFFECT_BARRIER':
-      await settle(execution, use, facts);
+    case 'EFFECT_BARRIER': {
+      const threw = known?.kind === 'effect' && known.state === 'unknown' ? known.failure : null;
+      const didHappen = await settle(execution, use, facts);
+      // A body that threw has failed this attempt, even if it was found to have done nothing: a retry enters again.
+      if (threw && !didHappen) throw new StepError(threw);
       return null;
+    }
     default:
       throw rejectionError(answer, `enter effect '${use.effect.name}' at step '${stepKey(use)}'`);
   }

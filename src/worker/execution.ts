@@ -115,25 +115,22 @@ export class Execution {
 
   /** Until the store's clock shows `at`: a short while in place, a long one as a durable timer without a lease. */
   async pauseUntil(at: number, label: string): Promise<void> {
-    const leftMs = at - this.engine.now();
-    if (leftMs <= 0) return;
-    if (leftMs <= IN_PLACE_MS) {
-      await this.during(
-        () =>
-          new Promise<void>((resolve) => {
-            this.engine.alarms.set(leftMs, resolve);
-          }),
-      );
-      return;
+    // In a replay the first of these timers have long run out: another is taken until the time has come.
+    for (let leftMs = at - this.engine.now(); leftMs > 0; leftMs = at - this.engine.now()) {
+      if (leftMs <= IN_PLACE_MS) await this.during(() => this.#stay(leftMs));
+      else await this.#sleepUntil(at, label);
     }
-    const ref = this.next(`$pause:${label}`, 'sleep');
-    await this.waits.wait({
-      ...ref,
-      key: `timer:${stepKey(ref)}`,
-      kind: 'timer',
-      reason: null,
-      expiresAt: at,
+  }
+
+  #stay(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.engine.alarms.set(ms, resolve);
     });
+  }
+
+  async #sleepUntil(expiresAt: number, label: string): Promise<void> {
+    const ref = this.next(`$pause:${label}`, 'sleep');
+    await this.waits.wait({ ...ref, key: `timer:${stepKey(ref)}`, kind: 'timer', reason: null, expiresAt });
   }
 }
 

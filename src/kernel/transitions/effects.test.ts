@@ -36,6 +36,7 @@ describe('the ledger', () => {
     attemptId: 'worker-z/1',
     worker: { id: 'worker-z', incarnation: 'worker-z.1' },
     intendedAt: T0,
+    failure: null,
     input: '{}',
     result: null,
   };

@@ -1,0 +1,279 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { fatal } from '../client/effect.js';
+import { task, type AnyTask, type TaskOptions } from '../client/task.js';
+import type { Job } from '../kernel/index.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import { advanceUntil, fakeClock, T0, testApp, type TestApp } from '../testkit/index.js';
+import type { HandlerContext } from './task-definition.js';
+
+type Handler = (context: HandlerContext<unknown>) => unknown;
+
+async function appOf(...tasks: AnyTask[]): Promise<TestApp> {
+  const rig = await testApp({ tasks });
+  onTestFinished(() => rig.stop());
+  return rig;
+}
+
+/** Runs a handler as a job, to its end. */
+async function runJob(handler: Handler, options: Partial<TaskOptions<unknown, unknown>> = {}): Promise<Job> {
+  const job = task({ name: 'job', ...options }, handler);
+  const rig = await appOf(job);
+  return rig.ended((await rig.app.start(job, null)).job);
+}
+
+describe('step.run', () => {
+  test('GUA-6 a recorded step is injected, never run again', async () => {
+    let runs = 0;
+    let attempts = 0;
+    const job = await runJob(async ({ step }) => {
+      attempts += 1;
+      const drawn = await step.run('draw', () => ++runs);
+      if (attempts < 3) throw new Error('not yet');
+      return drawn;
+    });
+    expect([job.result, runs, attempts, job.retryCount]).toEqual(['1', 1, 3, 2]);
+  });
+
+  test('a step returns its decoded record the first time too', async () => {
+    const job = await runJob(async ({ step }) => {
+      const found = await step.run('find', () => ({ at: new Date(0), skip: undefined, list: [undefined] }));
+      return [typeof found.at, Object.keys(found), found.list];
+    });
+    expect(job.result).toBe('["string",["at","list"],[null]]');
+  });
+
+  test('GUA-7 a step that takes too long is aborted and fails retryably', async () => {
+    const reasons: unknown[] = [];
+    const job = await runJob(
+      ({ step }) =>
+        step
+          .run(
+            'slow',
+            ({ signal }) =>
+              new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
+            { timeout: '5s' },
+          )
+          .catch((error: unknown) => {
+            reasons.push(error);
+            throw error;
+          }),
+      { retry: { maxRetries: 1 } },
+    );
+    expect(job).toMatchObject({ status: 'failed', retryCount: 1, failure: { code: 'STEP_TIMEOUT' } });
+    expect(reasons).toHaveLength(2);
+  });
+
+  test('DEC-8 stepTimeout of the task bounds every step', async () => {
+    const job = await runJob(({ step }) => step.run('stuck', () => new Promise(() => undefined)), {
+      stepTimeout: '2s',
+      retry: { maxRetries: 0 },
+    });
+    expect(job.failure?.code).toBe('STEP_TIMEOUT');
+    expect(job.failure?.message).toContain("step 'stuck' took longer than 2000 ms");
+  });
+
+  test('a step’s own retries happen within the attempt, each counted in the log', async () => {
+    let tries = 0;
+    const job = await runJob(({ step }) =>
+      step.run(
+        'flaky',
+        () => {
+          tries += 1;
+          if (tries < 4) throw new Error('again');
+          return tries;
+        },
+        { retry: { maxRetries: 5, baseMs: 10_000 } },
+      ),
+    );
+    expect([job.result, job.retryCount]).toEqual(['4', 0]);
+    expect((job.finishedAt ?? 0) - job.createdAt).toBeGreaterThanOrEqual(10_000 + 20_000 + 30_000);
+  });
+
+  test('DEC-14 a plain throw is retried, fatal goes to the dead letters at once', async () => {
+    const plain = await runJob(() => {
+      throw new Error('plain');
+    });
+    expect(plain).toMatchObject({
+      status: 'failed',
+      retryCount: 3,
+      failure: { code: 'TASK_EXECUTION_FAILED', message: 'plain', retryable: true },
+    });
+    const grave = await runJob(({ step }) =>
+      step.run('grave', () => {
+        throw fatal(Object.assign(new Error('no such card'), { code: 'CARD_UNKNOWN' }));
+      }),
+    );
+    expect(grave).toMatchObject({ retryCount: 0, failure: { code: 'CARD_UNKNOWN', retryable: false } });
+  });
+
+  test('a failure that the handler caught is the same in a replay of that attempt', async () => {
+    const seen: string[] = [];
+    const job = await runJob(async ({ step }) => {
+      const outcome = await step
+        .run('maybe', () => {
+          throw new Error('first time');
+        })
+        .catch((error: Error) => error.message);
+      seen.push(outcome);
+      await step.sleep('pause', '1h');
+      return outcome;
+    });
+    expect(job.result).toBe('"first time"');
+    expect(seen).toEqual(['first time', 'first time']);
+  });
+
+  test('parallel steps that finish together share one commit', async () => {
+    const job = await runJob(async ({ step }) => {
+      const all = await Promise.all(Array.from({ length: 50 }, (_, n) => step.run('each', () => n)));
+      return all.length;
+    });
+    expect(job.result).toBe('50');
+    expect(job.rev).toBeLessThan(10);
+  });
+
+  test('what raced in the first run has the same winner in every replay', async () => {
+    const winners: string[] = [];
+    let release: () => void = () => undefined;
+    const job = await runJob(async ({ step }) => {
+      const slow = step.run('slow', async () => {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return 'slow';
+      });
+      const fast = step.run('fast', async () => {
+        setImmediate(() => setImmediate(release));
+        return 'fast';
+      });
+      const winner = await Promise.race([slow, fast]);
+      winners.push(winner);
+      await Promise.all([slow, fast]);
+      await step.sleep('pause', '1h');
+      return winner;
+    });
+    expect(job.result).toBe('"fast"');
+    expect(winners).toEqual(['fast', 'fast']);
+  });
+});
+
+describe('recorded values', () => {
+  test('GUA-6 time, chance and ids are the same in every replay', async () => {
+    const seen: unknown[] = [];
+    await runJob(async ({ step }) => {
+      const values = [await step.now(), await step.random(), await step.uuid(), await step.uuid()];
+      seen.push(values);
+      await step.sleep('pause', '1h');
+    });
+    expect(seen).toHaveLength(2);
+    expect(seen[0]).toEqual(seen[1]);
+    const [now, random, one, other] = seen[0] as [number, number, string, string];
+    expect(now).toBe(T0);
+    expect(random).toBeGreaterThanOrEqual(0);
+    expect(random).toBeLessThan(1);
+    expect(one).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    expect(one).not.toBe(other);
+  });
+
+  test('JOB-6 the execution key is the job and its retry count', async () => {
+    const keys: string[] = [];
+    const { spec } = await runJob(({ job }) => {
+      keys.push(job.executionKey);
+      if (keys.length < 3) throw new Error('again');
+    });
+    expect(keys).toEqual([`${spec.jobId}:0`, `${spec.jobId}:1`, `${spec.jobId}:2`]);
+  });
+});
+
+describe('a handler that does not follow its history', () => {
+  /** A job that sleeps under the first handler, and wakes under the second. */
+  async function redeploy(first: Handler, second: Handler) {
+    const clock = fakeClock(T0);
+    const store = memoryStore({ clock });
+    const before = task({ name: 'job' }, first);
+    const one = await testApp({ tasks: [before], clock, store: shared(store) });
+    const { job } = await one.app.start(before, null);
+    await one.idle();
+    await one.stop();
+    const errors: string[] = [];
+    const log = { debug: () => 0, info: () => 0, warn: () => 0, error: () => 0 } as const;
+    const two = await testApp({
+      tasks: [task({ name: 'job' }, second)],
+      clock,
+      store: shared(store),
+      log: { ...log, error: (_message, fields) => errors.push((fields?.error as Error).message) },
+    });
+    onTestFinished(() => two.stop());
+    return { ...two, job: two.app.job(job.id), store, errors };
+  }
+
+  const parked = ({ job, clock }: Awaited<ReturnType<typeof redeploy>>) =>
+    advanceUntil(
+      clock,
+      async () => (await job.status()).waits.some(({ reason }) => reason === 'nondeterminism'),
+      { mostMs: 86_400_000 },
+    );
+
+  test.each<[string, Handler, RegExp]>([
+    ['another kind', ({ step }) => step.sleep('quote', '1m'), /at step 'quote#1'/],
+    ['a step left out', ({ step }) => step.run('other', () => 1), /history has 'quote#1' there/],
+  ])(
+    'NONDETERMINISM names the step and parks the job, which never fails for that: %s',
+    async (_, second, message) => {
+      const rig = await redeploy(async ({ step }) => {
+        await step.run('quote', () => 1);
+        await step.sleep('pause', '1h');
+      }, second);
+      await parked(rig);
+      expect(rig.errors.join()).toMatch(message);
+      expect(await rig.job.why()).toMatchObject({ code: 'nondeterminism' });
+      expect((await rig.job.status()).deadLetter).toBeNull();
+    },
+  );
+
+  test('a rollback and resume heal it', async () => {
+    const right: Handler = async ({ step }) => {
+      const quote = await step.run('quote', () => 1);
+      await step.sleep('pause', '1h');
+      return quote;
+    };
+    const rig = await redeploy(right, ({ step }) => step.sleep('quote', '1m'));
+    await parked(rig);
+    await rig.app.stop();
+    const healed = await testApp({
+      tasks: [task({ name: 'job' }, right)],
+      clock: rig.clock,
+      store: shared(rig.store),
+    });
+    onTestFinished(() => healed.stop());
+    await healed.app.resume(rig.job.id, { by: 'ann' });
+    expect((await healed.ended(rig.job)).result).toBe('1');
+    await expect(healed.app.resume(rig.job.id, { by: 'ann' })).rejects.toMatchObject({
+      code: 'WAIT_NOT_OPEN',
+    });
+  });
+});
+
+describe('bad use of steps', () => {
+  test.each<[string, Handler]>([
+    ['STEP_NAME_REUSED', async ({ step }) => (await step.run('x', () => 1), step.sleep('x', '1s'))],
+    ['INVALID_OPTION', ({ step }) => step.run('a#b', () => 1)],
+    ['INVALID_OPTION', ({ step }) => step.run('', () => 1)],
+    ['INVALID_OPTION', ({ step }) => step.sleep('nap', 'soon' as '1s')],
+    ['INVALID_SIGNAL_KEY', ({ step }) => step.waitFor('not a key')],
+    ['WAIT_KEY_REUSED', ({ step }) => Promise.all([step.waitFor('same'), step.waitFor('same')])],
+    ['NOT_SERIALISABLE', ({ step }) => step.run('big', () => 10n)],
+    ['NOT_SERIALISABLE', () => () => 1],
+    ['PAYLOAD_TOO_LARGE', ({ step }) => step.run('huge', () => 'x'.repeat(1_100_000))],
+    ['PAYLOAD_TOO_LARGE', () => JSON.parse('['.repeat(70) + ']'.repeat(70)) as unknown],
+    ['CHECKPOINT_MISPLACED', async ({ step }) => (await step.run('x', () => 1), step.resume(0))],
+  ])('%s, at once and without a retry', async (code, handler) => {
+    const job = await runJob(handler);
+    expect(job).toMatchObject({ status: 'failed', retryCount: 0, failure: { code, retryable: false } });
+    expect(job.failure?.message).not.toMatch(/undefined|\[object/);
+  });
+});
+
+/** A store that several apps of one test use, one after the other. */
+function shared(store: ReturnType<typeof memoryStore>): ReturnType<typeof memoryStore> {
+  return { ...store, close: async () => undefined };
+}
