@@ -28,7 +28,7 @@ interface ObjectConstructor {
   getPrototypeOf(value: object): object | null;
   hasOwn(record: object, field: string): boolean;
   keys(record: object): string[];
-  entries<T>(record: { readonly [key: string]: T }): [string, T][];
+  entries<T>(record: { readonly [key: string]: T } | readonly T[]): [string, T][];
   entries(record: object): [string, unknown][];
   values<T>(record: { readonly [key: string]: T }): T[];
   values(record: object): unknown[];
@@ -96,7 +96,6 @@ interface Map<K, V> {
   readonly size: number;
   entries(): IterableIterator<[K, V]>;
   get(key: K): V | undefined;
-  keys(): IterableIterator<K>;
   set(key: K, value: V): this;
 }
 interface MapConstructor {
