@@ -52,7 +52,6 @@ interface String {
   charCodeAt(index: number): number;
   includes(part: string): boolean;
   indexOf(part: string): number;
-  isWellFormed(): boolean;
   slice(start: number, end?: number): string;
   split(separator: string): string[];
   startsWith(prefix: string): boolean;
