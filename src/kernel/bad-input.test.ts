@@ -227,6 +227,16 @@ describe('the path of the fault is named', () => {
     for (const bad of ['Client', 'worker', 'worker:', 'operator:', 'operator', `worker:${'w'.repeat(220)}`]) {
       by(bad).thenRejected('INVALID_COMMAND', { field: 'actor' });
     }
+    for (const bad of [
+      'worker:a\nb',
+      'worker:a\n',
+      'operator:\u007f',
+      'worker:\ud83d',
+      'my client',
+      'clients',
+    ]) {
+      by(bad).thenRejected('INVALID_COMMAND', { field: 'actor' });
+    }
   });
 
   test('a field that cannot even be read', () => {

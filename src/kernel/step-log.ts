@@ -25,14 +25,19 @@ export interface StepIndex {
  * Whoever replays a job owns its log; nothing is shared.
  */
 export class StepLog implements StepIndex {
-  /** By name, then by occurrence: no key is put together for a look-up. */
-  readonly #steps = new Map<string, Map<number, Step>>();
+  /**
+   * By name, then by occurrence: no key is put together for a look-up. Occurrences mostly come one after another;
+   * then a sparse array costs a quarter of a Map (bench/kernel.ts). One may also be a billion, so an array is never
+   * walked along its length.
+   */
+  readonly #steps = new Map<string, Step[]>();
+  #size = 0;
   /** Made with the first wait: most jobs have none. */
   #waits: Map<string, WaitStep> | null = null;
   #checkpoint: Checkpoint | null = null;
 
   get({ step, occurrence }: StepRef): Step | undefined {
-    return this.#steps.get(step)?.get(occurrence);
+    return this.#steps.get(step)?.[occurrence];
   }
 
   waitFor(key: string): WaitStep | undefined {
@@ -40,14 +45,17 @@ export class StepLog implements StepIndex {
   }
 
   findPending(): string | null {
-    const pending = this.entries().find(([, step]) => isPending(step));
-    return pending ? pending[0] : null;
+    for (const [step, occurrences] of this.#steps.entries()) {
+      const pending = Object.entries(occurrences).find(([, found]) => isPending(found));
+      if (pending) return stepKey({ step, occurrence: Number(pending[0]) });
+    }
+    return null;
   }
 
   occurrences(): Readonly<Record<string, number>> {
     const highest: Record<string, number> = { ...this.#checkpoint?.occurrences };
     for (const [step, occurrences] of this.#steps.entries()) {
-      highest[step] = Math.max(highest[step] ?? 0, ...occurrences.keys());
+      highest[step] = Math.max(highest[step] ?? 0, occurrences.length - 1);
     }
     return highest;
   }
@@ -57,17 +65,15 @@ export class StepLog implements StepIndex {
   }
 
   get size(): number {
-    let size = 0;
-    for (const [, occurrences] of this.#steps.entries()) size += occurrences.size;
-    return size;
+    return this.#size;
   }
 
-  /** Every step with its key, grouped by name. */
+  /** Every step with its key, grouped by name, in the order of occurrence. */
   entries(): [string, Step][] {
     const entries: [string, Step][] = [];
     for (const [step, occurrences] of this.#steps.entries()) {
-      for (const [occurrence, found] of occurrences.entries())
-        entries.push([stepKey({ step, occurrence }), found]);
+      for (const [occurrence, found] of Object.entries(occurrences))
+        entries.push([stepKey({ step, occurrence: Number(occurrence) }), found]);
     }
     return entries;
   }
@@ -158,10 +164,11 @@ export class StepLog implements StepIndex {
   #put({ step, occurrence }: StepRef, put: Step): void {
     let occurrences = this.#steps.get(step);
     if (occurrences === undefined) {
-      occurrences = new Map();
+      occurrences = [];
       this.#steps.set(step, occurrences);
     }
-    occurrences.set(occurrence, put);
+    if (occurrences[occurrence] === undefined) this.#size += 1;
+    occurrences[occurrence] = put;
   }
 
   #putWait(step: WaitStep): void {

@@ -28,7 +28,7 @@ interface ObjectConstructor {
   getPrototypeOf(value: object): object | null;
   hasOwn(record: object, field: string): boolean;
   keys(record: object): string[];
-  entries<T>(record: { readonly [key: string]: T }): [string, T][];
+  entries<T>(record: { readonly [key: string]: T } | readonly T[]): [string, T][];
   entries(record: object): [string, unknown][];
   values<T>(record: { readonly [key: string]: T }): T[];
   values(record: object): unknown[];
@@ -52,7 +52,6 @@ interface String {
   charCodeAt(index: number): number;
   includes(part: string): boolean;
   indexOf(part: string): number;
-  isWellFormed(): boolean;
   slice(start: number, end?: number): string;
   split(separator: string): string[];
   startsWith(prefix: string): boolean;
@@ -96,7 +95,6 @@ interface Map<K, V> {
   readonly size: number;
   entries(): IterableIterator<[K, V]>;
   get(key: K): V | undefined;
-  keys(): IterableIterator<K>;
   set(key: K, value: V): this;
 }
 interface MapConstructor {

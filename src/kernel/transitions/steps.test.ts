@@ -131,6 +131,26 @@ describe('the step log', () => {
       .thenJob({ recoveryCount: 1 });
   });
 
+  test('steps may come in any order, and with any number that a step may have', () => {
+    const last = 1_000_000_000;
+    const { steps } = given(
+      ...running,
+      ...[last, 2, 1, 2].map((occurrence) => event('step.recorded', { occurrence })),
+      event('effect.intended', { occurrence: last }),
+    );
+    expect(steps.size).toBe(4);
+    expect(steps.entries().map(([key]) => key)).toEqual([
+      'quote#1',
+      'quote#2',
+      `quote#${last}`,
+      `charge#${last}`,
+    ]);
+    expect(steps.get({ step: 'quote', occurrence: last })).toMatchObject({ kind: 'run' });
+    expect(steps.get({ step: 'quote', occurrence: 3 })).toBeUndefined();
+    expect(steps.findPending()).toBe(`charge#${last}`);
+    expect(steps.occurrences()).toEqual({ quote: last, charge: last });
+  });
+
   test('steps are found by name and occurrence, waits by correlation key too', () => {
     const { steps } = given(...running, event('step.recorded'), event('wait.begun'), event('wait.completed'));
     expect(steps.size).toBe(2);
