@@ -1,0 +1,98 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { task, type AnyTask } from '../client/task.js';
+import { advanceUntil, testApp, type TestApp } from '../testkit/index.js';
+
+async function appOf(...tasks: AnyTask[]): Promise<TestApp> {
+  const rig = await testApp({ tasks });
+  onTestFinished(() => rig.stop());
+  return rig;
+}
+
+const double = task({ name: 'double' }, ({ input }) => Number(input) * 2);
+const broken = task({ name: 'broken', retry: { maxRetries: 0 } }, () => {
+  throw new Error('no luck');
+});
+const forEver = task({ name: 'for-ever' }, ({ step }) => step.waitFor('never'));
+
+async function childrenOf({ store }: TestApp): Promise<string[]> {
+  const { rows } = await store.list({ tenantId: null, status: null, task: null, limit: 100, cursor: null });
+  return rows.filter(({ task: name }) => name !== 'parent').map(({ status }) => status);
+}
+
+describe('a child job', () => {
+  test('its result comes back to the step that called it; it belongs to tenant and trace of its parent', async () => {
+    const parent = task({ name: 'parent' }, ({ step }) => step.call('twice', double, 21));
+    const rig = await appOf(parent, double);
+    const { job } = await rig.app.start(parent, null, { tenantId: 'acme', traceId: 'trace-1' });
+    expect((await rig.ended(job)).result).toBe('42');
+    const { rows } = await rig.store.list({
+      tenantId: 'acme',
+      status: null,
+      task: 'double',
+      limit: 9,
+      cursor: null,
+    });
+    const child = await rig.app.job(rows[0]?.jobId ?? '').status();
+    expect(child.spec).toMatchObject({
+      traceId: 'trace-1',
+      parent: { jobId: job.id, step: 'twice', occurrence: 1 },
+    });
+  });
+
+  test('a child that fails throws CHILD_FAILED, which no retry of the parent could mend', async () => {
+    const parent = task({ name: 'parent' }, ({ step }) => step.call('try', broken, null));
+    const rig = await appOf(parent, broken);
+    const { job } = await rig.app.start(parent, null);
+    expect(await rig.ended(job)).toMatchObject({
+      status: 'failed',
+      retryCount: 0,
+      failure: { code: 'CHILD_FAILED', message: expect.stringContaining('TASK_EXECUTION_FAILED: no luck') },
+    });
+  });
+
+  test('a parent may catch it, and go on', async () => {
+    const parent = task({ name: 'parent' }, async ({ step }) => {
+      const first = await step.call('try', broken, null).catch(() => 'caught');
+      return [first, await step.call('twice', double, 1)];
+    });
+    const rig = await appOf(parent, broken, double);
+    expect((await rig.ended((await rig.app.start(parent, null)).job)).result).toBe('["caught",2]');
+  });
+
+  test('a thousand children are started once each, and their parent is run again only a few times', async () => {
+    let runs = 0;
+    const parent = task({ name: 'parent' }, async ({ step }) => {
+      runs += 1;
+      const all = await Promise.all(Array.from({ length: 1_000 }, (_, n) => step.call('twice', double, n)));
+      return all.reduce((sum, one) => sum + one, 0);
+    });
+    const rig = await appOf(parent, double);
+    const { job } = await rig.app.start(parent, null);
+    expect((await rig.ended(job)).result).toBe('999000');
+    expect((await rig.store.counts({ tenantId: null })).counts).toEqual({ succeeded: 1_001 });
+    expect(runs).toBeLessThan(50);
+  });
+
+  test('no orphan: children are cancelled with their parent', async () => {
+    const parent = task({ name: 'parent' }, ({ step }) =>
+      Promise.all([step.call('a', forEver, 1), step.call('b', forEver, 2)]),
+    );
+    const rig = await appOf(parent, forEver);
+    const { job } = await rig.app.start(parent, null);
+    await advanceUntil(rig.clock, async () => (await childrenOf(rig)).join() === 'waiting,waiting');
+    await job.cancel({ reason: 'changed our mind' });
+    await advanceUntil(rig.clock, async () => (await childrenOf(rig)).join() === 'cancelled,cancelled');
+    await expect(job.result()).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
+  });
+
+  test('no orphan: a parent that ends without waiting for its child takes it along', async () => {
+    const parent = task({ name: 'parent' }, async ({ step }) => {
+      void step.call('a', forEver, 1);
+      await step.run('short', () => new Promise(setImmediate));
+      return 'done';
+    });
+    const rig = await appOf(parent, forEver);
+    await rig.ended((await rig.app.start(parent, null)).job);
+    await advanceUntil(rig.clock, async () => (await childrenOf(rig)).join() === 'cancelled');
+  });
+});
