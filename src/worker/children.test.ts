@@ -88,11 +88,11 @@ describe('a child job', () => {
   test('no orphan: a parent that ends without waiting for its child takes it along', async () => {
     const parent = task({ name: 'parent' }, async ({ step }) => {
       void step.call('a', forEver, 1);
-      await step.run('short', () => new Promise(setImmediate));
+      await step.run('short', () => 1);
       return 'done';
     });
     const rig = await appOf(parent, forEver);
-    await rig.ended((await rig.app.start(parent, null)).job);
+    expect((await rig.ended((await rig.app.start(parent, null)).job)).result).toBe('"done"');
     await advanceUntil(rig.clock, async () => (await childrenOf(rig)).join() === 'cancelled');
   });
 });

@@ -177,7 +177,8 @@ export class Worker {
     this.#running.set(attemptId, running);
     running.done = this.#finish(running, { job, ...head }, task).finally(() => {
       this.#running.delete(attemptId);
-      if (this.#hungry) this.#engine.bells.claims.ring();
+      // Room, here or under its concurrency key, for one that was left behind.
+      if (this.#hungry || job.spec.concurrencyKey !== null) this.#engine.bells.claims.ring();
     });
   }
 

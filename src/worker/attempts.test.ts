@@ -1,0 +1,163 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { task } from '../client/task.js';
+import { Cluster, T0, testApp } from '../testkit/index.js';
+import type { AttemptOutcome } from './hooks.js';
+
+function newCluster(): Cluster {
+  const cluster = new Cluster();
+  onTestFinished(() => cluster.stop());
+  return cluster;
+}
+
+describe('attempts', () => {
+  test('JOB-4 JOB-7 the fourth failure goes to the dead letters, with its item', async () => {
+    const cluster = newCluster();
+    const failing = task({ name: 'failing' }, () => {
+      throw new Error('always');
+    });
+    const rig = await cluster.join([failing]);
+    const { job } = await rig.app.start(failing, { n: 1 });
+    expect(await rig.ended(job)).toMatchObject({ status: 'failed', retryCount: 3 });
+    const { items } = await cluster.store.dlq({ tenantId: null, status: 'open', limit: 9 });
+    expect(items).toMatchObject([{ jobId: job.id, errorCode: 'TASK_EXECUTION_FAILED', payload: '{"n":1}' }]);
+    expect(items[0]?.context.attempts).toHaveLength(4);
+    await expect(job.result()).rejects.toMatchObject({
+      code: 'JOB_FAILED',
+      message: expect.stringContaining('always'),
+    });
+  });
+
+  test('DEC-8 DEC-9 an attempt that takes too long is aborted and retried', async () => {
+    const cluster = newCluster();
+    let aborted = 0;
+    let runs = 0;
+    const slow = task({ name: 'slow', timeout: '5s' }, ({ signal }) => {
+      runs += 1;
+      if (runs === 2) return 'in time';
+      signal.addEventListener('abort', () => {
+        aborted += 1;
+      });
+      return new Promise(() => undefined);
+    });
+    const rig = await cluster.join([slow]);
+    const over = await rig.ended((await rig.app.start(slow, null)).job);
+    expect(over).toMatchObject({ result: '"in time"', retryCount: 1 });
+    expect(aborted).toBe(1);
+  });
+
+  test('a running job past its deadline is dead-lettered by its holder, a waiting one by the loop', async () => {
+    const cluster = newCluster();
+    const idle = task({ name: 'idle', deadline: '1m' }, ({ step }) => step.waitFor('never'));
+    const busy = task({ name: 'busy', deadline: '1m' }, () => new Promise(() => undefined));
+    const rig = await cluster.join([idle, busy]);
+    const one = await rig.app.start(idle, null);
+    const two = await rig.app.start(busy, null);
+    for (const { job } of [one, two]) {
+      expect(await rig.ended(job)).toMatchObject({
+        status: 'failed',
+        failure: { code: 'DEADLINE_EXCEEDED' },
+      });
+    }
+  });
+
+  test('a cancelled job’s handler is aborted, and what it writes later is refused', async () => {
+    const cluster = newCluster();
+    let release: () => void = () => undefined;
+    let aborted = false;
+    const job = task({ name: 'job' }, async ({ step, signal }) => {
+      signal.addEventListener('abort', () => {
+        aborted = true;
+      });
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await step.run('late', () => 1);
+    });
+    const rig = await cluster.join([job]);
+    const { job: handle } = await rig.app.start(job, null);
+    await rig.idle();
+    await handle.cancel();
+    await rig.idle();
+    expect(aborted).toBe(true);
+    release();
+    cluster.clock.advance(100);
+    await rig.idle();
+    const { rows } = await cluster.store.log(handle.id, { fromRev: 1, limit: 9 });
+    expect(rows).toHaveLength(3);
+    await expect(handle.cancel()).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
+  });
+
+  test('hooks see each attempt begin and end', async () => {
+    const seen: [string, AttemptOutcome['status'] | null][] = [];
+    let runs = 0;
+    const job = task({ name: 'job' }, async ({ step }) => {
+      runs += 1;
+      if (runs === 1) throw new Error('once');
+      await step.sleep('nap', '10s');
+    });
+    const rig = await testApp({
+      tasks: [job],
+      hooks: {
+        attemptStarted: ({ attempt }) => seen.push([`start ${attempt}`, null]),
+        attemptEnded: ({ attempt }, { status }) => {
+          seen.push([`end ${attempt}`, status]);
+          throw new Error('a hook that throws changes nothing');
+        },
+      },
+    });
+    onTestFinished(() => rig.stop());
+    await rig.ended((await rig.app.start(job, null)).job);
+    expect(seen).toEqual([
+      ['start 1', null],
+      ['end 1', 'retrying'],
+      ['start 2', null],
+      ['end 2', 'waiting'],
+      ['start 2', null],
+      ['end 2', 'succeeded'],
+    ]);
+  });
+});
+
+describe('stopping', () => {
+  test('DEC-5 what ends in time ends; the rest is handed back at the cost of nothing', async () => {
+    const cluster = newCluster();
+    let finish: () => void = () => undefined;
+    let runs = 0;
+    const quick = task(
+      { name: 'quick' },
+      () =>
+        new Promise<void>((resolve) => {
+          finish = resolve;
+        }),
+    );
+    const slow = task({ name: 'slow' }, () => (++runs === 1 ? new Promise(() => undefined) : 'by another'));
+    const rig = await cluster.join([quick, slow]);
+    const one = await rig.app.start(quick, null);
+    const two = await rig.app.start(slow, null);
+    await rig.idle();
+    const stopping = rig.app.stop();
+    finish();
+    await rig.run(stopping);
+    expect(cluster.clock.now() - T0).toBeLessThan(12_000);
+    expect((await one.job.status()).status).toBe('succeeded');
+    expect(await two.job.status()).toMatchObject({
+      status: 'interrupted',
+      interruptedReason: 'drained',
+      recoveryCount: 0,
+      retryCount: 0,
+    });
+    const other = await cluster.join([quick, slow]);
+    expect((await other.ended(two.job)).result).toBe('"by another"');
+  });
+
+  test('stop may come twice, or before work; a closed app says so', async () => {
+    const cluster = newCluster();
+    const job = task({ name: 'job' }, () => 1);
+    const { app, run } = await cluster.join([job], false);
+    await app.stop();
+    await app.stop();
+    await run(app.close());
+    await run(app.close());
+    await expect(app.start(job, null)).rejects.toMatchObject({ code: 'APP_CLOSED' });
+  });
+});

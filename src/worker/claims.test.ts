@@ -1,0 +1,126 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { task } from '../client/task.js';
+import { advanceUntil, Cluster, T0 } from '../testkit/index.js';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const stuck = (name: string) => task({ name }, () => new Promise(() => undefined));
+
+function newCluster(): Cluster {
+  const cluster = new Cluster();
+  onTestFinished(() => cluster.stop());
+  return cluster;
+}
+
+describe('which jobs a worker takes', () => {
+  test('an unknown task is left for a worker that knows it', async () => {
+    const cluster = newCluster();
+    const old = task({ name: 'old' }, () => 1);
+    const fresh = task({ name: 'fresh' }, () => 2);
+    const one = await cluster.join([old]);
+    const { job } = await one.app.start(fresh, null);
+    cluster.clock.advance(60_000);
+    await one.idle();
+    expect(await job.why()).toMatchObject({
+      code: 'no_worker',
+      sentence: "No live worker knows task 'fresh' on queue 'default'.",
+    });
+    const two = await cluster.join([old, fresh]);
+    expect((await two.ended(job)).result).toBe('2');
+  });
+
+  test('jobs keep their version, and only workers that know it run them', async () => {
+    const cluster = newCluster();
+    const v1 = task({ name: 'job', version: '1' }, () => 'one');
+    const v2 = task({ name: 'job', version: '2' }, () => 'two');
+    const one = await cluster.join([v1], false);
+    const { job } = await one.app.start(v1, null);
+    const two = await cluster.join([v2]);
+    cluster.clock.advance(60_000);
+    await two.idle();
+    expect((await job.why()).sentence).toBe(
+      "No live worker knows task 'job' in version '1' on queue 'default'.",
+    );
+    const both = await cluster.join([v1, v2]);
+    expect((await both.ended(job)).result).toBe('"one"');
+  });
+
+  test('priority first, then the time when it fell due', async () => {
+    const cluster = newCluster();
+    const order: unknown[] = [];
+    const job = task({ name: 'job' }, ({ input }) => order.push(input));
+    const client = await cluster.join([job], false);
+    for (const [name, priority] of [
+      ['a', 0],
+      ['b', 5],
+      ['c', 0],
+      ['d', 9],
+    ] as const) {
+      await client.app.start(job, name, { priority });
+    }
+    const rig = await cluster.join([job], { concurrency: 1 });
+    await advanceUntil(rig.clock, () => order.length === 4);
+    expect(order).toEqual(['d', 'b', 'a', 'c']);
+  });
+
+  test('a concurrency key lets so many of its jobs run at once, waiting ones not counted', async () => {
+    const cluster = newCluster();
+    let running = 0;
+    let most = 0;
+    const job = task(
+      { name: 'job', concurrency: { key: (input: { who: string }) => input.who, limit: 2 } },
+      async ({ step }) => {
+        running += 1;
+        most = Math.max(most, running);
+        await step.run('work', () => turn());
+        running -= 1;
+        await step.sleep('nap', '1m');
+      },
+    );
+    const rig = await cluster.join([job]);
+    const all = await rig.app.startMany(
+      job,
+      Array.from({ length: 6 }, () => ({ input: { who: 'ann' } })),
+    );
+    for (const one of all) expect((await rig.ended(one.job)).status).toBe('succeeded');
+    expect(most).toBe(2);
+    expect(rig.clock.now() - T0).toBeLessThan(61_000);
+  });
+
+  test('why names who holds a key', async () => {
+    const cluster = newCluster();
+    const job = task(
+      { name: 'job', concurrency: { key: () => 'k', limit: 1 } },
+      () => new Promise(() => undefined),
+    );
+    const rig = await cluster.join([job]);
+    const one = await rig.app.start(job, 1);
+    await rig.idle();
+    const two = await rig.app.start(job, 2);
+    cluster.clock.advance(2_000);
+    await rig.idle();
+    expect(await two.job.why()).toMatchObject({
+      code: 'key_limit',
+      sentence: `Its concurrency key 'k' is in use by ${one.job.id}.`,
+    });
+    expect((await one.job.why()).sentence).toMatch(/^Worker w-.* runs attempt 1; its lease holds until /);
+  });
+
+  test('WORKER_ID_IN_USE: the older of two processes with one id stops', async () => {
+    const cluster = newCluster();
+    const job = stuck('job');
+    const older = await cluster.join([job], { workerId: 'w1' });
+    cluster.clock.advance(5);
+    const newer = await cluster.join([job], { workerId: 'w1' });
+    cluster.clock.advance(15_000);
+    await older.idle();
+    const { job: handle } = await newer.app.start(job, null);
+    cluster.clock.advance(2_000);
+    await newer.idle();
+    const { worker } = await handle.status();
+    cluster.clock.advance(15_000);
+    await older.idle();
+    expect((await newer.store.workers({ incarnations: null })).workers.map((one) => one.worker)).toEqual([
+      worker,
+    ]);
+  });
+});
