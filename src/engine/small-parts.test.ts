@@ -1,0 +1,127 @@
+import { describe, expect, test } from 'vitest';
+import { fakeClock, T0 } from '../testkit/index.js';
+import { Alarms } from './alarms.js';
+import { Bell } from './bell.js';
+import { toMs } from './duration.js';
+import { failureOf, FatalError } from './failure-of.js';
+import { StoreTime } from './store-time.js';
+
+describe('alarms', () => {
+  test('ring in order of their time, on one timer of the clock', () => {
+    const clock = fakeClock(T0);
+    const alarms = new Alarms(clock);
+    const rung: number[] = [];
+    for (const ms of [50, 10, 40, 20, 30, 10]) alarms.set(ms, () => rung.push(ms));
+    expect(clock.pending).toBeLessThanOrEqual(2);
+    clock.advance(100);
+    expect(rung).toEqual([10, 10, 20, 30, 40, 50]);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('a cancelled one does not ring, and many leave nothing behind', () => {
+    const clock = fakeClock(T0);
+    const alarms = new Alarms(clock);
+    const rung: string[] = [];
+    const cancels = Array.from({ length: 1_000 }, (_, n) => alarms.set(n, () => rung.push(`${n}`)));
+    alarms.set(500, () => rung.push('kept'));
+    for (const cancel of cancels) cancel();
+    for (const cancel of cancels) cancel();
+    clock.advance(2_000);
+    expect(rung).toEqual(['kept']);
+    expect(clock.pending).toBe(0);
+  });
+
+  test('one that is set while others ring, rings too', () => {
+    const clock = fakeClock(T0);
+    const alarms = new Alarms(clock);
+    const rung: string[] = [];
+    alarms.set(10, () => {
+      rung.push('a');
+      alarms.set(5, () => rung.push('b'));
+    });
+    clock.advance(20);
+    expect(rung).toEqual(['a', 'b']);
+  });
+});
+
+describe('a bell', () => {
+  test('wakes a sleeper, and keeps a ring for the next', async () => {
+    const clock = fakeClock(T0);
+    const bell = new Bell(new Alarms(clock));
+    bell.ring();
+    await bell.sleep(1_000);
+    const sleeping = bell.sleep(1_000);
+    bell.ring();
+    await sleeping;
+    const again = bell.sleep(1_000);
+    clock.advance(1_000);
+    await again;
+  });
+
+  test('rings at its times, each once, and forgets those that are far away', async () => {
+    const clock = fakeClock(T0);
+    const bell = new Bell(new Alarms(clock));
+    for (let n = 0; n < 100; n++) bell.ringAt(T0 + 10, T0);
+    bell.ringAt(T0 + 3_600_000, T0);
+    expect(clock.pending).toBe(1);
+    const sleeping = bell.sleep(5_000);
+    clock.advance(10);
+    await sleeping;
+  });
+});
+
+describe('the store’s time', () => {
+  test('goes on from each reply, is never ahead of the store, and never goes back', () => {
+    const clock = fakeClock(T0);
+    const time = new StoreTime(clock);
+    time.hear(T0 + 3_600_000);
+    expect(time.now()).toBe(T0 + 3_600_000);
+    clock.advance(250);
+    expect(time.now()).toBe(T0 + 3_600_250);
+    time.hear(T0 + 3_600_100);
+    expect(time.now()).toBe(T0 + 3_600_250);
+    clock.advance(1_000);
+    expect(time.now()).toBe(T0 + 3_601_100);
+  });
+});
+
+test('durations', () => {
+  const known = {
+    '250ms': 250,
+    '1.5s': 1_500,
+    '5m': 300_000,
+    '1h': 3_600_000,
+    '7d': 604_800_000,
+    '2w': 1_209_600_000,
+  };
+  for (const [text, ms] of Object.entries(known)) expect(toMs(text as '1s', 'x')).toBe(ms);
+  expect(toMs(12.4, 'x')).toBe(12);
+  for (const bad of ['', '1', '-1s', '1 s', 'h', Number.NaN, -1, Number.POSITIVE_INFINITY, null]) {
+    expect(() => toMs(bad as '1s', 'the delay')).toThrow(/^the delay is /);
+  }
+});
+
+describe('DEC-14 what was thrown becomes plain data', () => {
+  test.each<[unknown, object]>([
+    [
+      new Error('boom'),
+      { code: 'TASK_EXECUTION_FAILED', message: 'boom', retryable: true, class: 'transient' },
+    ],
+    [new TypeError(''), { message: 'TypeError' }],
+    ['text', { message: 'text' }],
+    [undefined, { message: 'undefined' }],
+    [{ a: 1n }, { message: 'something that cannot be written down' }],
+    [
+      Object.assign(new Error('x'), { code: 'E_MINE', retryable: false }),
+      { code: 'E_MINE', retryable: false, class: 'permanent' },
+    ],
+    [Object.assign(new Error('x'), { code: 'not a code!' }), { code: 'TASK_EXECUTION_FAILED' }],
+    [
+      new FatalError('x', { cause: new Error('inner') }),
+      { message: 'inner', retryable: false, class: 'permanent' },
+    ],
+    [new Error('x'.repeat(10_000)), { message: `${'x'.repeat(4_000)}…` }],
+  ])('%#', (thrown, expected) => {
+    expect(failureOf(thrown)).toMatchObject(expected);
+  });
+});
