@@ -6,6 +6,7 @@ import { newJob, type StartOptions } from '../engine/new-job.js';
 import { resolveEffect, resumeParked } from '../engine/operator.js';
 import { startJobs, type Started } from '../engine/start-jobs.js';
 import { explain, type Explanation } from '../engine/why.js';
+import type { Status } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Random } from '../ports/random.js';
@@ -108,6 +109,13 @@ export class Pawl {
   /** What a job is waiting for, in one sentence. */
   why(jobId: string): Promise<Explanation> {
     return explain(this.#engine, jobId);
+  }
+
+  /** How many jobs are in each state. */
+  async counts({ tenantId = null }: { tenantId?: string | null } = {}): Promise<
+    Partial<Record<Status, number>>
+  > {
+    return (await this.#engine.store.counts({ tenantId })).counts;
   }
 
   /** Decides on an effect of unknown outcome that a job is parked on. */

@@ -123,4 +123,35 @@ describe('which jobs a worker takes', () => {
       worker,
     ]);
   });
+
+  test('GUA-13 without any wake-up jobs, timers, signals and children are found by polling', async () => {
+    const cluster = newCluster();
+    const deaf = { ...cluster.store, wake: () => undefined, listen: () => async () => undefined };
+    const child = task({ name: 'child' }, () => 'from the child');
+    const job = task({ name: 'job' }, async ({ step }) => {
+      await step.sleep('nap', '5s');
+      return [await step.waitFor('go'), await step.call('child', child, null)];
+    });
+    const client = await cluster.join([job, child], false, deaf);
+    await cluster.join([job, child], {}, deaf);
+    await cluster.join([job, child], {}, deaf);
+    const { job: handle } = await client.app.start(job, null);
+    await advanceUntil(cluster.clock, async () => (await handle.why()).code === 'signal');
+    await handle.signal('go', 'from outside');
+    expect((await client.ended(handle)).result).toBe('["from outside","from the child"]');
+  });
+
+  test('RUN-10 a finished job that is asked for again is answered as it is; its handler ran once', async () => {
+    const cluster = newCluster();
+    let runs = 0;
+    const job = task({ name: 'job' }, () => ++runs);
+    const rig = await cluster.join([job]);
+    const first = await rig.app.start(job, null, { idempotencyKey: 'once' });
+    const ended = await rig.ended(first.job);
+    const again = await rig.app.start(job, null, { idempotencyKey: 'once' });
+    cluster.clock.advance(60_000);
+    await rig.idle();
+    expect([again.idempotentHit, await again.job.result(), runs]).toEqual([true, 1, 1]);
+    expect(await again.job.status()).toEqual(ended);
+  });
 });
