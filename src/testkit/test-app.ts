@@ -1,4 +1,4 @@
-import { pawl, Pawl, type PawlOptions, type WorkOptions } from '../client/pawl.js';
+import { pawl, type Pawl, type PawlOptions, type WorkOptions } from '../client/pawl.js';
 import type { JobHandle } from '../client/job-handle.js';
 import type { Job } from '../kernel/index.js';
 import type { Logger } from '../ports/logger.js';

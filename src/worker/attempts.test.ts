@@ -153,11 +153,12 @@ describe('stopping', () => {
   test('stop may come twice, or before work; a closed app says so', async () => {
     const cluster = newCluster();
     const job = task({ name: 'job' }, () => 1);
-    const { app, run } = await cluster.join([job], false);
+    const rig = await cluster.join([job], false);
+    const { app } = rig;
     await app.stop();
     await app.stop();
-    await run(app.close());
-    await run(app.close());
+    await rig.run(app.close());
+    await rig.run(app.close());
     await expect(app.start(job, null)).rejects.toMatchObject({ code: 'APP_CLOSED' });
   });
 });

@@ -200,7 +200,7 @@ describe('a handler that does not follow its history', () => {
       tasks: [task({ name: 'job' }, second)],
       clock,
       store: shared(store),
-      log: { ...log, error: (_message, fields) => errors.push((fields?.error as Error).message) },
+      log: { ...log, error: (_message, fields) => errors.push(String(fields?.error)) },
     });
     onTestFinished(() => two.stop());
     return { ...two, job: two.app.job(job.id), store, errors };
