@@ -23,7 +23,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   stores: ['@photostructure/sqlite', 'node:fs', 'node:path', 'pg'],
-  engine: ['node:crypto'],
+  engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
   client: ['node:fs'],
   cli: ['commander', 'node:child_process', 'node:fs', 'node:path', 'node:url'],

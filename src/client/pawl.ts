@@ -16,6 +16,7 @@ import { Worker } from '../worker/worker.js';
 import { jsonLogger } from './console-logger.js';
 import { JobHandle } from './job-handle.js';
 import { openStore } from './open-store.js';
+import { Schedules, type DeclaredSchedule } from './schedules.js';
 import { stopOnSignal } from './stop-on-signal.js';
 import { systemClock } from './system-clock.js';
 import { systemRandom } from './system-random.js';
@@ -27,6 +28,8 @@ export type PawlOptions = {
   readonly tasks?: readonly AnyTask[];
   readonly log?: Logger;
   readonly hooks?: Hooks;
+  /** Made so at every start; see `schedule()`. */
+  readonly schedules?: readonly DeclaredSchedule[];
   /** For tests: where time and chance come from. */
   readonly clock?: Clock;
   readonly random?: Random;
@@ -65,6 +68,7 @@ export class Pawl {
   readonly #engine: Engine;
   readonly #tasks: readonly AnyTask[];
   readonly #hooks: Hooks;
+  readonly schedules: Schedules;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #forgetSignals: () => void = () => undefined;
   #closed = false;
@@ -73,6 +77,7 @@ export class Pawl {
     this.#engine = engine;
     this.#tasks = tasks;
     this.#hooks = hooks;
+    this.schedules = new Schedules(engine);
   }
 
   /** Starts a job, or finds the one that was started with the same key. */
@@ -209,7 +214,9 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   const engine = new Engine({ store: opened, clock, random, log });
   // Its first answer sets the clock.
   await engine.store.pausedQueues();
-  return new Pawl(engine, { tasks, hooks: options.hooks ?? {} });
+  const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {} });
+  for (const declared of options.schedules ?? []) await app.schedules.put(declared);
+  return app;
 }
 
 function expectDistinct(tasks: readonly AnyTask[]): void {

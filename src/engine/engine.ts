@@ -24,8 +24,8 @@ export class Engine {
   readonly alarms: Alarms;
   readonly now: () => Timestamp;
   readonly endings = new Endings();
-  /** Rung when jobs may be claimable, waits due, or the outbox filled. */
-  readonly bells: { readonly claims: Bell; readonly timers: Bell; readonly outbox: Bell };
+  /** Rung when jobs may be claimable, waits or schedules due, or the outbox filled. */
+  readonly bells: Readonly<Record<'claims' | 'timers' | 'outbox' | 'schedules', Bell>>;
   readonly #name: string;
   #commands = 0;
 
@@ -41,6 +41,7 @@ export class Engine {
       claims: new Bell(this.alarms),
       timers: new Bell(this.alarms),
       outbox: new Bell(this.alarms),
+      schedules: new Bell(this.alarms),
     };
     this.#name = this.newId(0);
   }

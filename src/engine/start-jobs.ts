@@ -1,6 +1,6 @@
 import { PawlError } from '../errors.js';
 import { decide, judgeJobStart, laneOf, NO_STEPS, type Job } from '../kernel/index.js';
-import type { CommitReply } from '../ports/store.js';
+import type { CommitItem, CommitReply } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import type { NewJob } from './new-job.js';
 import { prepareCommit } from './prepare-commit.js';
@@ -18,7 +18,7 @@ export async function startJobs(
   jobs: readonly NewJob[],
   { tx }: { tx?: unknown } = {},
 ): Promise<Started[]> {
-  const items = jobs.map((job) => creationOf(engine, job));
+  const items = jobs.map((job) => createItem(engine, job, 'client'));
   const replies =
     tx === undefined
       ? await send(engine, items, { goOn: patience(engine) })
@@ -45,8 +45,9 @@ export async function startJobs(
   return started;
 }
 
-function creationOf(engine: Engine, { spec, input, identities }: NewJob) {
-  const create = { type: 'create', now: engine.now(), actor: 'client', spec, input } as const;
+/** The commit that creates a job. */
+export function createItem(engine: Engine, { spec, input, identities }: NewJob, actor: string): CommitItem {
+  const create = { type: 'create', now: engine.now(), actor, spec, input } as const;
   const decision = decide(null, create, NO_STEPS);
   if (!decision.ok) throw rejectionError(decision, `start '${spec.task}'`);
   const { jobId } = spec;

@@ -17,7 +17,9 @@ export type CallErrorCode =
   | 'RESULT_TIMEOUT'
   | 'CHILD_FAILED'
   | 'WORKER_ID_IN_USE'
-  | 'APP_CLOSED';
+  | 'APP_CLOSED'
+  | 'TASK_INVALID_SCHEDULE'
+  | 'SCHEDULE_NOT_FOUND';
 
 /** What applications and their handlers get when they call Pawl in a way that cannot work, or wait in vain. */
 export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
@@ -124,5 +126,17 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'The application was closed.',
     advice: 'Open it anew with `pawl()`.',
+  },
+  TASK_INVALID_SCHEDULE: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'A schedule cannot be understood.',
+    advice: 'Correct the field that is named.',
+  },
+  SCHEDULE_NOT_FOUND: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'There is no schedule with this id, or it belongs to another tenant.',
+    advice: 'Check the id and the credentials.',
   },
 };

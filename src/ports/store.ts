@@ -88,6 +88,7 @@ export interface Store {
 
   /** Saves a schedule if it still is as the writer saw it; `expected` 0 for a new one. */
   putSchedule(schedule: Schedule, expected: number): Promise<Reply<{ readonly saved: boolean }>>;
+  schedule(ref: ScheduleRef): Promise<Reply<{ readonly schedule: Schedule | null }>>;
   deleteSchedule(ref: ScheduleRef): Promise<Reply<{ readonly deleted: boolean }>>;
   schedules(filter: {
     tenantId: string | null;

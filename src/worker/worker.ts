@@ -6,6 +6,7 @@ import { give } from '../engine/give.js';
 import { prepareCommit } from '../engine/prepare-commit.js';
 import { recoverOrphans, unreadSweep, wakeDue } from '../engine/recover.js';
 import { repeat } from '../engine/repeat.js';
+import { fireDue } from '../engine/schedules/fire.js';
 import { holderLane } from '../engine/signal-job.js';
 import { Bell } from '../engine/bell.js';
 import type { BeatReply, ClaimLane, Loaded } from '../ports/store.js';
@@ -95,12 +96,13 @@ export class Worker {
     const engine = this.#engine;
     await this.#keeper.start();
     this.#stopListening = engine.store.listen((lanes) => this.#hear(lanes));
-    const { claims, timers, outbox } = engine.bells;
+    const { claims, timers, outbox, schedules } = engine.bells;
     const alone = () => new Bell(engine.alarms);
     this.#loops = [
       { name: 'the claim loop', bell: claims, everyMs: pollMs, pass: () => this.#claim() },
       { name: 'the timer loop', bell: timers, everyMs: pollMs, pass: () => wakeDue(engine) },
       { name: 'the outbox loop', bell: outbox, everyMs: pollMs, pass: () => deliverOutbox(engine) },
+      { name: 'the scheduler', bell: schedules, everyMs: pollMs, pass: () => fireDue(engine) },
       {
         name: 'the recovery loop',
         bell: alone(),

@@ -9,6 +9,7 @@ type Controls = Pick<
   | 'pauseQueue'
   | 'pausedQueues'
   | 'putSchedule'
+  | 'schedule'
   | 'deleteSchedule'
   | 'schedules'
   | 'dueSchedules'
@@ -54,6 +55,7 @@ export function controls(tables: Tables, now: () => number): Controls {
       if (saved) schedules.set(keyOf(schedule), { ...schedule });
       return { now: now(), saved };
     },
+    schedule: async (ref) => ({ now: now(), schedule: schedules.get(keyOf(ref)) ?? null }),
     deleteSchedule: async (ref) => ({ now: now(), deleted: schedules.delete(keyOf(ref)) }),
     async schedules({ tenantId, limit }) {
       const found = inOrder().filter((schedule) => schedule.tenantId === (tenantId ?? schedule.tenantId));

@@ -15,7 +15,7 @@ import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
-import { deleteSchedule, dueSchedules, putSchedule, schedules } from './schedules.js';
+import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
 import { begin } from './transaction.js';
@@ -79,8 +79,9 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     heldFor: (jobId) => heldFor(single, jobId),
     pauseQueue: (pause) => pauseQueue(single, pause),
     pausedQueues: () => pausedQueues(single),
-    putSchedule: (schedule, expected) => putSchedule(single, schedule, expected),
+    putSchedule: (row, expected) => putSchedule(single, row, expected),
     deleteSchedule: (ref) => deleteSchedule(single, ref),
+    schedule: (ref) => schedule(single, ref),
     schedules: (filter) => schedules(single, filter),
     dueSchedules: (page) => dueSchedules(single, page),
     takeOutbox: (page) => takeOutbox(single, page),

@@ -35,6 +35,15 @@ export async function deleteSchedule(
 const SCHEDULE =
   'tenant_id AS "tenantId", schedule_id AS "scheduleId", version, next_fire_at AS "nextFireAt", body';
 
+export async function schedule(
+  db: Queries,
+  { tenantId, scheduleId }: ScheduleRef,
+): Promise<Reply<{ schedule: Schedule | null }>> {
+  const sql = `SELECT ${SCHEDULE} FROM pawl.schedules WHERE tenant_id = $1 AND schedule_id = $2`;
+  const [found = null] = await db.rows<Schedule>(sql, [tenantId, scheduleId]);
+  return { now: await db.now(), schedule: found };
+}
+
 export async function schedules(
   db: Queries,
   { tenantId, limit }: { tenantId: string | null; limit: number },

@@ -1,8 +1,11 @@
 import type { Reply, Schedule, ScheduleRef } from '../../ports/store.js';
 import type { Session } from './session.js';
 
-export function putSchedule(db: Session, schedule: Schedule, expected: number): Reply<{ saved: boolean }> {
-  const { tenantId, scheduleId, version, nextFireAt, body } = schedule;
+export function putSchedule(
+  db: Session,
+  { tenantId, scheduleId, version, nextFireAt, body }: Schedule,
+  expected: number,
+): Reply<{ saved: boolean }> {
   const { changes } =
     expected === 0
       ? db.run(
@@ -37,6 +40,15 @@ export function deleteSchedule(
 
 const SCHEDULE =
   'tenant_id AS tenantId, schedule_id AS scheduleId, version, next_fire_at AS nextFireAt, body';
+
+export function schedule(
+  db: Session,
+  { tenantId, scheduleId }: ScheduleRef,
+): Reply<{ schedule: Schedule | null }> {
+  const sql = `SELECT ${SCHEDULE} FROM schedules WHERE tenant_id = ? AND schedule_id = ?`;
+  const found = db.get<Schedule>(sql, tenantId, scheduleId);
+  return { now: db.now(), schedule: found ? { ...found } : null };
+}
 
 export function schedules(
   db: Session,

@@ -17,7 +17,7 @@ import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
-import { deleteSchedule, dueSchedules, putSchedule, schedules } from './schedules.js';
+import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, storeError } from './session.js';
 import { begin } from './transaction.js';
 
@@ -70,8 +70,9 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     heldFor: async (jobId) => heldFor(db, jobId),
     pauseQueue: (pause) => db.write(() => pauseQueue(db, pause)),
     pausedQueues: async () => pausedQueues(db),
-    putSchedule: (schedule, expected) => db.write(() => putSchedule(db, schedule, expected)),
+    putSchedule: (row, expected) => db.write(() => putSchedule(db, row, expected)),
     deleteSchedule: (ref) => db.write(() => deleteSchedule(db, ref)),
+    schedule: async (ref) => schedule(db, ref),
     schedules: async (filter) => schedules(db, filter),
     dueSchedules: async (page) => dueSchedules(db, page),
     takeOutbox: (page) => db.write(() => takeOutbox(db, page)),

@@ -1,0 +1,134 @@
+import { PawlError } from '../../errors.js';
+import type { Job, Timestamp } from '../../kernel/index.js';
+import { cancelJob } from '../operator.js';
+import type { Engine } from '../engine.js';
+import { newJob, type NewJob } from '../new-job.js';
+import { createItem } from '../start-jobs.js';
+import { patience, send } from '../send.js';
+import { nextRow, readSchedule, type Schedule, type ScheduleBody } from './schedule.js';
+import { nextFire } from './timing.js';
+
+const PAGE = 500;
+/** Firings of one schedule in one round; the rest follow in the next. */
+const MOST_FIRINGS = 100;
+/** A firing that is later than this was missed, for those who do not want to catch up. */
+const MISSED_AFTER_MS = 60_000;
+/** How often a firing that waits for the job before it looks whether that has ended. */
+const QUEUE_POLL_MS = 1_000;
+
+/** Makes the firings that are due. Many may do so at once: a firing makes one job, whoever comes first. */
+export async function fireDue(engine: Engine): Promise<boolean> {
+  const { schedules } = await engine.store.dueSchedules({ limit: PAGE });
+  await Promise.all(
+    schedules.map(async (row) => {
+      const schedule = readSchedule(row);
+      try {
+        await fireOne(engine, schedule);
+      } catch (error) {
+        if (error instanceof PawlError && error.retryable) throw error;
+        // One that cannot be fired must not keep the others from it.
+        engine.log.error('a schedule could not be fired', { scheduleId: schedule.scheduleId, error });
+        await save(engine, schedule, {}, engine.now() + MISSED_AFTER_MS);
+      }
+    }),
+  );
+  for (const { nextFireAt } of schedules) {
+    if (nextFireAt !== null) engine.bells.schedules.ringAt(nextFireAt, engine.now());
+  }
+  return schedules.length === PAGE;
+}
+
+async function fireOne(engine: Engine, schedule: Schedule): Promise<void> {
+  const now = engine.now();
+  const { due, cursor, missed } = dueFirings(schedule, now);
+  let { lastJobId, lastFireAt } = schedule;
+  let skipped = schedule.skipped + missed;
+  const isLive = async () => lastJobId !== null && (await liveJob(engine, lastJobId)) !== null;
+  for (const fireAt of due) {
+    if (schedule.overlap !== 'allow' && (await isLive())) {
+      if (schedule.overlap === 'queue') {
+        await save(engine, schedule, { cursor: fireAt, lastJobId, lastFireAt, skipped }, now + QUEUE_POLL_MS);
+        return;
+      }
+      if (schedule.overlap === 'skip') {
+        skipped += 1;
+        continue;
+      }
+      await cancelRunning(engine, lastJobId ?? '');
+    }
+    lastJobId = await fire(engine, schedule, fireAt);
+    lastFireAt = fireAt;
+  }
+  await save(engine, schedule, { cursor, lastJobId, lastFireAt, skipped });
+}
+
+/** What is due, by the catch-up policy, and where to go on. */
+function dueFirings(
+  { timing, cursor: from, catchUp }: Schedule,
+  now: Timestamp,
+): { due: Timestamp[]; cursor: Timestamp | null; missed: number } {
+  const due: Timestamp[] = [];
+  let cursor = from;
+  let missed = 0;
+  while (cursor !== null && cursor <= now && due.length < MOST_FIRINGS) {
+    // A single time is not a series of which some could be left out.
+    const isMissed = timing.type !== 'at' && catchUp === 'none' && cursor < now - MISSED_AFTER_MS;
+    if (isMissed) missed += 1;
+    else if (catchUp === 'latest' && due.length > 0) missed += 1;
+    if (catchUp === 'latest') due.length = 0;
+    if (!isMissed) due.push(cursor);
+    cursor = nextFire(timing, cursor);
+  }
+  return { due, cursor, missed };
+}
+
+/** Starts the job of one firing; one that another has started is as good. */
+export async function fire(engine: Engine, schedule: Schedule, fireAt: Timestamp): Promise<string> {
+  const item = createItem(engine, firingOf(engine, schedule, fireAt), 'scheduler');
+  const [reply] = await send(engine, [item], { goOn: patience(engine) });
+  if (reply?.ok && item.job) {
+    engine.announce(item.job);
+    return item.jobId;
+  }
+  if (reply && !reply.ok && reply.code === 'IDENTITY_TAKEN')
+    return reply.owners.find((id) => id !== null) ?? item.jobId;
+  return item.jobId;
+}
+
+function firingOf(engine: Engine, schedule: Schedule, fireAt: Timestamp): NewJob {
+  const { tenantId, scheduleId, task, input, concurrencyKey, timing } = schedule;
+  const { spec, identities } = newJob(engine, task, { input, concurrencyKey, options: { tenantId } });
+  const firing = { tenantId, kind: 'firing', value: `${scheduleId}@${fireAt}` } as const;
+  return {
+    spec: { ...spec, scheduleType: timing.type, scheduledAt: fireAt, firedBy: { scheduleId, fireAt } },
+    input,
+    identities: [...identities, firing],
+  };
+}
+
+async function liveJob(engine: Engine, jobId: string): Promise<Job | null> {
+  const { found } = await engine.store.load(jobId);
+  return found !== null && found.job.finishedAt === null ? found.job : null;
+}
+
+async function cancelRunning(engine: Engine, jobId: string): Promise<void> {
+  try {
+    const reason = 'the next firing of its schedule';
+    await cancelJob(engine, jobId, { tenantId: null, actor: 'scheduler', reason });
+  } catch (error) {
+    // It ended in between, which is all that was wanted.
+    if (!(error instanceof PawlError && error.code === 'INVALID_TRANSITION')) throw error;
+  }
+}
+
+/** If someone else has changed the schedule meanwhile, they have seen to it. */
+async function save(
+  engine: Engine,
+  schedule: Schedule,
+  change: Partial<ScheduleBody>,
+  lookAt?: Timestamp,
+): Promise<void> {
+  const row = nextRow(schedule, change, lookAt);
+  await engine.store.putSchedule(row, schedule.version);
+  if (row.nextFireAt !== null) engine.bells.schedules.ringAt(row.nextFireAt, engine.now());
+}

@@ -1,0 +1,146 @@
+import { PawlError } from '../../errors.js';
+import type { JsonText } from '../../kernel/index.js';
+import type { Engine } from '../engine.js';
+import type { TaskSettings } from '../new-job.js';
+import { fire } from './fire.js';
+import {
+  CATCH_UP_POLICIES,
+  nextRow,
+  OVERLAP_POLICIES,
+  readSchedule,
+  type CatchUpPolicy,
+  type OverlapPolicy,
+  type Schedule,
+  type ScheduleBody,
+} from './schedule.js';
+import { invalid, nextFire, readTiming, type When } from './timing.js';
+
+export type ScheduleOptions = When & {
+  readonly scheduleId: string;
+  readonly tenantId: string;
+  readonly overlap?: OverlapPolicy;
+  readonly catchUp?: CatchUpPolicy;
+  readonly paused?: boolean;
+};
+
+export type ScheduledWork = {
+  readonly task: TaskSettings;
+  readonly input: JsonText;
+  readonly concurrencyKey: string | null;
+};
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+/** The most that one reads at a time; listings are for people. */
+const MOST_LISTED = 1_000;
+
+/**
+ * Creates a schedule, or makes the one that is there what is asked for. The same again changes nothing: it may be called
+ * by every process at every start. A changed one goes on from now, and stays paused if it was.
+ */
+export async function putSchedule(
+  engine: Engine,
+  options: ScheduleOptions,
+  work: ScheduledWork,
+): Promise<Schedule> {
+  const { scheduleId, tenantId, overlap = 'skip', catchUp = 'latest', paused = false } = options;
+  if (!ID.test(scheduleId)) throw invalid('scheduleId', `${JSON.stringify(scheduleId)} is no id`);
+  if (!OVERLAP_POLICIES.includes(overlap))
+    throw invalid('overlap', `is none of ${OVERLAP_POLICIES.join(', ')}`);
+  if (!CATCH_UP_POLICIES.includes(catchUp))
+    throw invalid('catchUp', `is none of ${CATCH_UP_POLICIES.join(', ')}`);
+  for (;;) {
+    const known = await findSchedule(engine, { tenantId, scheduleId });
+    const now = engine.now();
+    const timing = readTiming(
+      known?.timing.type === 'every' && options.from === undefined
+        ? { ...options, from: known.timing.from }
+        : options,
+      now,
+    );
+    const asked = { timing, overlap, catchUp, ...work };
+    if (known && isSame(known, asked)) return known;
+    const cursor = timing.type === 'at' ? timing.at : nextFire(timing, now);
+    const body: ScheduleBody = known
+      ? { ...known, ...asked, cursor }
+      : { ...asked, paused, cursor, lastFireAt: null, lastJobId: null, skipped: 0, createdAt: now };
+    const version = known?.version ?? 0;
+    const row = nextRow({ ...body, tenantId, scheduleId, version, nextFireAt: null }, {});
+    if ((await engine.store.putSchedule(row, version)).saved) {
+      if (row.nextFireAt !== null) engine.bells.schedules.ringAt(row.nextFireAt, now);
+      return readSchedule(row);
+    }
+  }
+}
+
+function isSame(
+  known: Schedule,
+  asked: Pick<ScheduleBody, 'timing' | 'overlap' | 'catchUp'> & ScheduledWork,
+): boolean {
+  const { timing, overlap, catchUp, task, input, concurrencyKey } = known;
+  return (
+    JSON.stringify({ timing, overlap, catchUp, task, input, concurrencyKey }) ===
+    JSON.stringify({
+      timing: asked.timing,
+      overlap: asked.overlap,
+      catchUp: asked.catchUp,
+      task: asked.task,
+      input: asked.input,
+      concurrencyKey: asked.concurrencyKey,
+    })
+  );
+}
+
+export type ScheduleRef = { readonly tenantId: string; readonly scheduleId: string };
+
+export async function listSchedules(engine: Engine, tenantId: string | null): Promise<Schedule[]> {
+  const { schedules } = await engine.store.schedules({ tenantId, limit: MOST_LISTED });
+  return schedules.map(readSchedule);
+}
+
+export async function getSchedule(engine: Engine, ref: ScheduleRef): Promise<Schedule> {
+  const found = await findSchedule(engine, ref);
+  if (found) return found;
+  throw new PawlError('SCHEDULE_NOT_FOUND', { detail: `there is no schedule '${ref.scheduleId}'` });
+}
+
+/** A paused schedule makes no firings. Those that it missed are left out when it is resumed. */
+export async function pauseSchedule(engine: Engine, ref: ScheduleRef): Promise<void> {
+  await change(engine, ref, () => ({ paused: true }));
+}
+
+export async function resumeSchedule(engine: Engine, ref: ScheduleRef): Promise<void> {
+  await change(engine, ref, ({ paused, timing, cursor }) =>
+    paused ? { paused: false, cursor: timing.type === 'at' ? cursor : nextFire(timing, engine.now()) } : {},
+  );
+  engine.bells.schedules.ring();
+}
+
+/** A firing out of turn, now. It counts as one of the schedule, whatever its policies. */
+export async function triggerSchedule(engine: Engine, ref: ScheduleRef): Promise<string> {
+  const schedule = await getSchedule(engine, ref);
+  const jobId = await fire(engine, schedule, engine.now());
+  await change(engine, ref, () => ({ lastJobId: jobId }));
+  return jobId;
+}
+
+export async function deleteSchedule(engine: Engine, ref: ScheduleRef): Promise<void> {
+  const { deleted } = await engine.store.deleteSchedule(ref);
+  if (!deleted) await getSchedule(engine, ref);
+}
+
+async function change(
+  engine: Engine,
+  ref: ScheduleRef,
+  how: (schedule: Schedule) => Partial<ScheduleBody>,
+): Promise<void> {
+  for (;;) {
+    const schedule = await getSchedule(engine, ref);
+    const { saved } = await engine.store.putSchedule(nextRow(schedule, how(schedule)), schedule.version);
+    if (saved) return;
+  }
+}
+
+async function findSchedule(engine: Engine, ref: ScheduleRef): Promise<Schedule | null> {
+  const { schedule } = await engine.store.schedule(ref);
+  return schedule && readSchedule(schedule);
+}

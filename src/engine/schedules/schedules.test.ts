@@ -1,0 +1,228 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { schedule, type ScheduleDeclaration } from '../../client/schedules.js';
+import { task } from '../../client/task.js';
+import type { JobRow } from '../../kernel/index.js';
+import type { CommitItem, Store } from '../../ports/store.js';
+import { advanceUntil, Cluster, Link, T0 } from '../../testkit/index.js';
+
+/** Hours pass in few rounds. */
+const SLOW = { lease: '30m', poll: '1m' } as const;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+function newCluster(): Cluster {
+  const cluster = new Cluster();
+  onTestFinished(() => cluster.stop());
+  return cluster;
+}
+
+const tick = task({ name: 'tick' }, ({ input }) => input);
+
+async function jobsOf({ store }: Cluster): Promise<JobRow[]> {
+  const { rows } = await store.list({
+    tenantId: null,
+    status: null,
+    task: null,
+    limit: 10_000,
+    cursor: null,
+  });
+  return rows.toReversed();
+}
+
+async function firingsOf(cluster: Cluster): Promise<number[]> {
+  const jobs = await Promise.all((await jobsOf(cluster)).map(({ jobId }) => cluster.store.load(jobId)));
+  return jobs.map(({ found }) => (found?.job.spec.firedBy?.fireAt ?? 0) - T0).toSorted((a, b) => a - b);
+}
+
+/** Lets time pass in steps, so that loops get their turns. */
+async function pass({ clock }: Cluster, ms: number, step = 60_000): Promise<void> {
+  const until = clock.now() + ms;
+  await advanceUntil(clock, () => clock.now() >= until, { mostMs: ms + step });
+}
+
+const hourly: ScheduleDeclaration = { id: 'hourly', every: '1h', input: 1 };
+
+describe('a schedule', () => {
+  test('TSK-7 fires at its times, each time one job that says which firing it is', async () => {
+    const cluster = newCluster();
+    const { app } = await cluster.join([tick], SLOW);
+    await app.schedules.put(schedule(tick, hourly));
+    await pass(cluster, 3 * HOUR + 60_000);
+    expect(await firingsOf(cluster)).toEqual([HOUR, 2 * HOUR, 3 * HOUR]);
+    const [first] = await jobsOf(cluster);
+    const { found } = await cluster.store.load(first?.jobId ?? '');
+    expect(found?.job).toMatchObject({
+      status: 'succeeded',
+      spec: {
+        scheduleType: 'every',
+        scheduledAt: T0 + HOUR,
+        firedBy: { scheduleId: 'hourly', fireAt: T0 + HOUR },
+      },
+    });
+    expect(found?.job.startedAt ?? 0).toBeGreaterThanOrEqual(T0 + HOUR);
+    expect((found?.job.startedAt ?? 0) - T0 - HOUR).toBeLessThan(1_000);
+  });
+
+  test('TSK-7 many schedulers at once: every firing once', async () => {
+    const cluster = newCluster();
+    for (let n = 0; n < 5; n++) await cluster.join([tick], SLOW);
+    const { app } = await cluster.join([tick], false);
+    await app.schedules.put(schedule(tick, { ...hourly, every: '10m' }));
+    await pass(cluster, 5 * HOUR + 60_000);
+    expect(await firingsOf(cluster)).toEqual(Array.from({ length: 30 }, (_, n) => (n + 1) * 600_000));
+  });
+
+  test('TSK-7 a scheduler that dies between the job and its note of it fires nothing twice', async () => {
+    const cluster = newCluster();
+    const link = new Link(cluster.store);
+    const dying = new Proxy(link.store, {
+      get: (target, name: keyof Store) =>
+        name !== 'commit'
+          ? target[name]
+          : async (items: readonly CommitItem[]) => {
+              const reply = await target.commit(items);
+              if (items.some(({ body }) => body.includes('firedBy'))) link.down = true;
+              return reply;
+            },
+    });
+    const { app } = await cluster.join([tick], false);
+    await app.schedules.put(schedule(tick, hourly));
+    await cluster.join([tick], SLOW, dying);
+    await pass(cluster, HOUR + 60_000);
+    expect(link.down).toBe(true);
+    expect(await firingsOf(cluster)).toEqual([HOUR]);
+    await cluster.join([tick], SLOW);
+    await pass(cluster, HOUR);
+    expect(await firingsOf(cluster)).toEqual([HOUR, 2 * HOUR]);
+    link.down = false;
+  });
+
+  test('TSK-7 declared at every start: the same changes nothing, another time goes on from now', async () => {
+    const cluster = newCluster();
+    const { app } = await cluster.join([tick], SLOW);
+    const first = await app.schedules.put(schedule(tick, hourly));
+    await pass(cluster, 90 * 60_000);
+    const again = await app.schedules.put(schedule(tick, hourly));
+    expect([again.createdAt, again.cursor]).toEqual([first.createdAt, T0 + 2 * HOUR]);
+    const changed = await app.schedules.put(schedule(tick, { id: 'hourly', daily: '03:00', input: 1 }));
+    expect(changed.version).toBeGreaterThan(again.version);
+    expect(changed.timing).toEqual({ type: 'daily', time: '03:00', zone: 'UTC' });
+    expect(await app.schedules.list()).toHaveLength(1);
+  });
+
+  test('TSK-7 paused it does nothing; resumed it goes on without what it missed; triggered it fires at once', async () => {
+    const cluster = newCluster();
+    const { app } = await cluster.join([tick], SLOW);
+    await app.schedules.put(schedule(tick, { ...hourly, catchUp: 'all' }));
+    await app.schedules.pause('hourly');
+    await pass(cluster, 3 * HOUR);
+    expect(await firingsOf(cluster)).toEqual([]);
+    const job = await app.schedules.trigger('hourly');
+    await pass(cluster, 60_000);
+    expect((await job.status()).status).toBe('succeeded');
+    await app.schedules.resume('hourly');
+    await pass(cluster, HOUR);
+    expect(await firingsOf(cluster)).toEqual([3 * HOUR, 4 * HOUR]);
+    await app.schedules.delete('hourly');
+    await pass(cluster, 2 * HOUR);
+    expect(await firingsOf(cluster)).toHaveLength(2);
+    for (const gone of [
+      app.schedules.get('hourly'),
+      app.schedules.pause('hourly'),
+      app.schedules.delete('hourly'),
+    ]) {
+      await expect(gone).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' });
+    }
+  });
+
+  test.each([
+    ['all', [1, 2, 3, 4, 5, 6]],
+    ['latest', [5, 6]],
+    ['none', [6]],
+  ] as const)('TSK-7 after five hours in which everything was down, catch-up %s', async (catchUp, hours) => {
+    const cluster = newCluster();
+    const { app } = await cluster.join([tick], false);
+    await app.schedules.put(schedule(tick, { ...hourly, overlap: 'allow', catchUp }));
+    cluster.clock.advance(5.5 * HOUR);
+    await cluster.join([tick], SLOW);
+    await pass(cluster, HOUR);
+    expect(await firingsOf(cluster)).toEqual(hours.map((hour) => hour * HOUR));
+  });
+
+  test('TSK-7 a single time that was missed still comes, whatever the catch-up policy', async () => {
+    const cluster = newCluster();
+    const { app } = await cluster.join([tick], false);
+    await app.schedules.put(schedule(tick, { id: 'once', at: T0 + HOUR, catchUp: 'none', input: 1 }));
+    cluster.clock.advance(DAY);
+    await cluster.join([tick], SLOW);
+    await pass(cluster, DAY);
+    expect(await firingsOf(cluster)).toEqual([HOUR]);
+  });
+
+  test.each([
+    ['allow', [1, 2, 3, 4], ['waiting', 'waiting', 'waiting', 'waiting']],
+    ['skip', [1], ['waiting']],
+    ['queue', [1], ['waiting']],
+    ['cancel_running', [1, 2, 3, 4], ['cancelled', 'cancelled', 'cancelled', 'waiting']],
+  ] as const)('TSK-7 while the job before is still live, overlap %s', async (overlap, hours, states) => {
+    const cluster = newCluster();
+    const long = task({ name: 'long' }, ({ step }) => step.waitFor('end'));
+    const { app } = await cluster.join([long], SLOW);
+    await app.schedules.put(schedule(long, { ...hourly, overlap, catchUp: 'all' }));
+    await pass(cluster, 4 * HOUR + 60_000);
+    expect(await firingsOf(cluster)).toEqual(hours.map((hour) => hour * HOUR));
+    expect((await jobsOf(cluster)).map(({ status }) => status)).toEqual(states);
+    const [first] = await jobsOf(cluster);
+    if (overlap === 'skip') expect((await app.schedules.get('hourly')).skipped).toBe(3);
+    if (overlap === 'queue') {
+      await app.job(first?.jobId ?? '').signal('end');
+      await pass(cluster, 60_000);
+      expect(await firingsOf(cluster)).toEqual([HOUR, 2 * HOUR]);
+    }
+  });
+
+  test('TSK-7 a year of schedules of every kind: no firing lost, doubled or early', async () => {
+    const cluster = newCluster();
+    const { app } = await cluster.join([tick], { lease: '20d', poll: '12h', concurrency: 500 });
+    const kinds = {
+      weekly: { cron: '30 7 * * MON', zone: 'Europe/Berlin' },
+      daily: { daily: '02:30', zone: 'America/New_York' },
+      often: { every: '36h' },
+      monthly: { cron: '0 0 1 * *', zone: 'Australia/Lord_Howe' },
+    } as const;
+    for (const [id, when] of Object.entries(kinds)) {
+      await app.schedules.put(schedule(tick, { id, ...when, overlap: 'allow', catchUp: 'all', input: id }));
+    }
+    await pass(cluster, 365 * DAY, DAY);
+    const jobs = await Promise.all((await jobsOf(cluster)).map(({ jobId }) => cluster.store.load(jobId)));
+    const counts = new Map<string, number[]>();
+    for (const { found } of jobs) {
+      const { scheduleId, fireAt } = found?.job.spec.firedBy ?? { scheduleId: '', fireAt: 0 };
+      counts.set(scheduleId, [...(counts.get(scheduleId) ?? []), fireAt]);
+      expect(found?.job.startedAt ?? 0).toBeGreaterThanOrEqual(fireAt);
+      expect(found?.job.status).toBe('succeeded');
+    }
+    expect(Object.fromEntries([...counts].map(([id, times]) => [id, times.length]))).toEqual({
+      weekly: 52,
+      daily: 365,
+      often: 243,
+      monthly: 12,
+    });
+    for (const times of counts.values()) expect(new Set(times).size).toBe(times.length);
+  });
+
+  test.each<[string, Partial<ScheduleDeclaration>]>([
+    ['overlap', { overlap: 'whatever' as 'skip' }],
+    ['catchUp', { catchUp: 'some' as 'all' }],
+    ['scheduleId', { id: 'not an id' }],
+    ['cron', { every: undefined as never, cron: 'x' }],
+  ])('TASK_INVALID_SCHEDULE names %s, and nothing is stored', async (field, bad) => {
+    const cluster = newCluster();
+    const { app } = await cluster.join([tick], false);
+    await expect(app.schedules.put(schedule(tick, { ...hourly, ...bad }))).rejects.toMatchObject({
+      code: 'TASK_INVALID_SCHEDULE',
+      details: { field },
+    });
+    expect(await app.schedules.list()).toEqual([]);
+  });
+});

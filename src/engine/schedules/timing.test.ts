@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { nextFire, readTiming, type When } from './timing.js';
+
+const at = (text: string): number => Date.parse(text);
+
+function firings(when: When, from: string, count: number): string[] {
+  const timing = readTiming(when, at(from));
+  const found: string[] = [];
+  for (let after = at(from); found.length < count;) {
+    const next = nextFire(timing, after);
+    if (next === null) break;
+    found.push(new Date(next).toISOString().replace(':00.000Z', 'Z'));
+    after = next;
+  }
+  return found;
+}
+
+/** What each zone's clocks do, and what becomes of a time that is left out or comes twice. */
+describe('TSK-4 clocks that are put forward or back', () => {
+  test.each<[string, When, string, string[]]>([
+    [
+      'New York, spring: 02:30 is left out, and fires at 03:00',
+      { daily: '02:30', zone: 'America/New_York' },
+      '2026-03-07T12:00:00Z',
+      ['2026-03-08T07:00Z', '2026-03-09T06:30Z'],
+    ],
+    [
+      'New York, autumn: 01:30 comes twice, and fires the first time',
+      { daily: '01:30', zone: 'America/New_York' },
+      '2026-10-31T12:00:00Z',
+      ['2026-11-01T05:30Z', '2026-11-02T06:30Z'],
+    ],
+    [
+      'New York, autumn: every half hour goes on through both',
+      { cron: '*/30 * * * *', zone: 'America/New_York' },
+      '2026-11-01T04:45:00Z',
+      [
+        '2026-11-01T05:00Z',
+        '2026-11-01T05:30Z',
+        '2026-11-01T06:00Z',
+        '2026-11-01T06:30Z',
+        '2026-11-01T07:00Z',
+      ],
+    ],
+    [
+      'Berlin, spring: 02:30 is left out, and fires at 03:00',
+      { cron: '30 2 * * *', zone: 'Europe/Berlin' },
+      '2026-03-28T12:00:00Z',
+      ['2026-03-29T01:00Z', '2026-03-30T00:30Z'],
+    ],
+    [
+      'Berlin, autumn: 02:30 comes twice, and fires the first time',
+      { cron: '30 2 * * *', zone: 'Europe/Berlin' },
+      '2026-10-24T12:00:00Z',
+      ['2026-10-25T00:30Z', '2026-10-26T01:30Z'],
+    ],
+    [
+      'Cairo, spring: 00:15 is left out, and fires at 01:00',
+      { daily: '00:15', zone: 'Africa/Cairo' },
+      '2026-04-22T23:00:00Z',
+      ['2026-04-23T22:00Z', '2026-04-24T21:15Z'],
+    ],
+    [
+      'Cairo, autumn: 23:30 comes twice, and fires the first time',
+      { daily: '23:30', zone: 'Africa/Cairo' },
+      '2026-10-28T23:00:00Z',
+      ['2026-10-29T20:30Z', '2026-10-30T21:30Z'],
+    ],
+    [
+      'Lord Howe, spring: half an hour is left out, and 02:15 fires at 02:30',
+      { daily: '02:15', zone: 'Australia/Lord_Howe' },
+      '2026-10-02T16:00:00Z',
+      ['2026-10-03T15:30Z', '2026-10-04T15:15Z'],
+    ],
+    [
+      'Lord Howe, autumn: half an hour comes twice, and 01:45 fires the first time',
+      { daily: '01:45', zone: 'Australia/Lord_Howe' },
+      '2026-04-03T16:00:00Z',
+      ['2026-04-04T14:45Z', '2026-04-05T15:15Z'],
+    ],
+  ])('%s', (_name, when, from, expected) => {
+    expect(firings(when, from, expected.length)).toEqual(expected);
+  });
+});
+
+describe('TSK-4 timing', () => {
+  test('every: counted from its start, whatever is missed', () => {
+    const when = { every: '15m', from: '2026-01-01T00:07:00Z' } as const;
+    expect(firings(when, '2026-01-01T09:00:00Z', 2)).toEqual(['2026-01-01T09:07Z', '2026-01-01T09:22Z']);
+    expect(firings(when, '2025-12-31T00:00:00Z', 2)).toEqual(['2026-01-01T00:07Z', '2026-01-01T00:22Z']);
+  });
+
+  test('at: once', () => {
+    expect(firings({ at: '2027-01-31T08:00:00Z' }, '2026-01-01T00:00:00Z', 2)).toEqual(['2027-01-31T08:00Z']);
+  });
+
+  test('a leap day, and a day that never comes', () => {
+    expect(firings({ cron: '0 12 29 2 *' }, '2026-01-01T00:00:00Z', 1)).toEqual(['2028-02-29T12:00Z']);
+    expect(firings({ cron: '0 0 30 2 *' }, '2026-01-01T00:00:00Z', 1)).toEqual([]);
+  });
+
+  test.each<[string, When]>([
+    ['schedule', {}],
+    ['schedule', { every: '1h', cron: '* * * * *' }],
+    ['cron', { cron: '61 * * * *' }],
+    ['cron', { cron: 'every day' }],
+    ['cron', { cron: '' }],
+    ['zone', { cron: '0 0 * * *', zone: 'Mars/Base' }],
+    ['zone', { every: '1h', zone: 'Europe/Berlin' }],
+    ['daily', { daily: '24:00' }],
+    ['daily', { daily: '7:30' }],
+    ['at', { at: '2027-01-31T08:00:00+01:00' }],
+    ['at', { at: '2027-01-31' }],
+    ['at', { at: '2027-02-31T08:00:00Z' }],
+    ['at', { at: Number.NaN }],
+    ['every', { every: -5 }],
+    ['every', { every: 10 }],
+    ['every', { every: 'often' as '1h' }],
+    ['from', { every: '1h', from: 'yesterday' }],
+  ])('TSK-4 TASK_INVALID_SCHEDULE names the field: %s in %j', (field, when) => {
+    expect(() => readTiming(when, 0)).toThrow(
+      expect.objectContaining({ code: 'TASK_INVALID_SCHEDULE', details: { field } }),
+    );
+  });
+});

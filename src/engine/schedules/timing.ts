@@ -1,0 +1,157 @@
+import { Cron } from 'croner';
+import { PawlError } from '../../errors.js';
+import type { Timestamp } from '../../kernel/index.js';
+import { toMs, type Duration } from '../duration.js';
+
+/** When a schedule fires, as it is stored. */
+export type Timing =
+  | { readonly type: 'at'; readonly at: Timestamp }
+  | { readonly type: 'every'; readonly everyMs: number; readonly from: Timestamp }
+  | { readonly type: 'cron'; readonly cron: string; readonly zone: string }
+  | { readonly type: 'daily'; readonly time: string; readonly zone: string };
+
+/** When a schedule fires, as it is asked for: exactly one of `at`, `every`, `cron` and `daily`. */
+export type When = {
+  /** Once: a time in UTC, as text with a final Z, or milliseconds. */
+  readonly at?: string | number;
+  /** Again and again, counted from `from`; without it, from the creation of the schedule. */
+  readonly every?: Duration;
+  readonly from?: string | number;
+  /** Five fields, or six with seconds first. */
+  readonly cron?: string;
+  /** A time of day, `HH:MM` or `HH:MM:SS`. */
+  readonly daily?: string;
+  /** An IANA time zone, for `cron` and `daily`. UTC without it. */
+  readonly zone?: string;
+};
+
+const KINDS = ['at', 'every', 'cron', 'daily'] as const;
+/** Shorter would fire more often than schedules are looked at. */
+const LEAST_EVERY_MS = 100;
+const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?Z$/;
+const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/;
+
+export function readTiming(when: When, now: Timestamp): Timing {
+  const given = KINDS.filter((kind) => when[kind] !== undefined);
+  const [kind] = given;
+  if (kind === undefined || given.length > 1) {
+    throw invalid(
+      'schedule',
+      `has ${given.length === 0 ? 'none' : given.join(' and ')} of ${KINDS.join(', ')}; one is needed`,
+    );
+  }
+  if (when.zone !== undefined && kind !== 'cron' && kind !== 'daily') {
+    throw invalid('zone', `has no meaning for '${kind}', which is in UTC`);
+  }
+  switch (kind) {
+    case 'at':
+      return { type: 'at', at: readTime('at', when.at ?? '') };
+    case 'every': {
+      const everyMs = readEvery(when.every ?? 0);
+      return { type: 'every', everyMs, from: when.from === undefined ? now : readTime('from', when.from) };
+    }
+    case 'cron':
+      return { type: 'cron', cron: readCron(when.cron ?? ''), zone: readZone(when.zone ?? 'UTC') };
+    case 'daily': {
+      const time = when.daily ?? '';
+      if (!TIME_OF_DAY.test(time))
+        throw invalid('daily', `${JSON.stringify(time)} is no time such as '07:30'`);
+      return { type: 'daily', time, zone: readZone(when.zone ?? 'UTC') };
+    }
+  }
+}
+
+/**
+ * The first firing after a moment; null if there is none. In a zone whose clocks are put forward, a time that is left out
+ * fires at the end of the gap; where they are put back, a time that comes twice fires the first time.
+ */
+export function nextFire(timing: Timing, after: Timestamp): Timestamp | null {
+  switch (timing.type) {
+    case 'at':
+      return timing.at > after ? timing.at : null;
+    case 'every': {
+      const { from, everyMs } = timing;
+      const passed = Math.max(0, Math.floor((after - from) / everyMs));
+      const next = from + passed * everyMs;
+      return next > after ? next : next + everyMs;
+    }
+    case 'cron':
+      return nextRun(timing.cron, timing.zone, after);
+    case 'daily': {
+      const [hours = '', minutes = '', seconds = '0'] = timing.time.split(':');
+      return nextRun(`${Number(seconds)} ${Number(minutes)} ${Number(hours)} * * *`, timing.zone, after);
+    }
+  }
+}
+
+function nextRun(pattern: string, zone: string, after: Timestamp): Timestamp | null {
+  return patternOf(pattern, zone).nextRun(new Date(after))?.getTime() ?? null;
+}
+
+const patterns = new Map<string, Cron>();
+const MOST_PATTERNS = 10_000;
+
+/** Reading a pattern costs more than asking it. */
+function patternOf(pattern: string, zone: string): Cron {
+  const key = `${pattern} ${zone}`;
+  let known = patterns.get(key);
+  if (known === undefined) {
+    known = new Cron(pattern, { timezone: zone, paused: true });
+    if (patterns.size >= MOST_PATTERNS) patterns.clear();
+    patterns.set(key, known);
+  }
+  return known;
+}
+
+function readTime(field: string, value: string | number): Timestamp {
+  const at = typeof value === 'number' ? value : Date.parse(value);
+  const isTime = Number.isSafeInteger(at) && at >= 0;
+  // A 31st of February is read as one of March: only what reads back the same was meant.
+  const isMeant = typeof value === 'number' || (UTC_TIME.test(value) && isTime && isDay(value, at));
+  if (isTime && isMeant) return at;
+  throw invalid(field, `${JSON.stringify(value)} is no time in UTC such as '2027-01-31T08:00:00Z'`);
+}
+
+function isDay(text: string, at: Timestamp): boolean {
+  return new Date(at).toISOString().slice(0, 10) === text.slice(0, 10);
+}
+
+function readEvery(every: Duration): number {
+  const everyMs = toMsOrNull(every);
+  if (everyMs !== null && everyMs >= LEAST_EVERY_MS) return everyMs;
+  throw invalid(
+    'every',
+    `${JSON.stringify(every)} is no duration of at least ${LEAST_EVERY_MS} ms such as '15m'`,
+  );
+}
+
+function toMsOrNull(duration: Duration): number | null {
+  try {
+    return toMs(duration, 'every');
+  } catch {
+    return null;
+  }
+}
+
+function readCron(cron: string): string {
+  try {
+    if (typeof cron !== 'string' || cron.trim() === '') throw new Error('it is empty');
+    new Cron(cron, { paused: true }).stop();
+    return cron;
+  } catch (error) {
+    const problem = error instanceof Error ? error.message.replace(/^\w+: /, '') : '';
+    throw invalid('cron', `${JSON.stringify(cron)} is no pattern such as '30 7 * * MON-FRI': ${problem}`);
+  }
+}
+
+function readZone(zone: string): string {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: zone }) && zone;
+  } catch {
+    throw invalid('zone', `${JSON.stringify(zone)} is no IANA time zone such as 'Europe/Berlin'`);
+  }
+}
+
+export function invalid(field: string, problem: string): PawlError {
+  return new PawlError('TASK_INVALID_SCHEDULE', { detail: `${field} ${problem}`, details: { field } });
+}
