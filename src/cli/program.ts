@@ -5,6 +5,7 @@ import { printError, type Console } from './console.js';
 import { crashWriter, type Self } from './crash.js';
 import { doctorRestored, release } from './doctor.js';
 import { exitCodeOf } from './exit-code.js';
+import { gate } from './gate.js';
 import { migrate, type MigrateOptions } from './migrate.js';
 
 const TOPICS = [...STORE_CONFORMANCE.map(({ name }) => name), CRASH];
@@ -47,6 +48,10 @@ export async function run(args: readonly string[], console: Console, self: Self)
   )
     .addOption(new Option('--topic <name>', 'only one topic').choices(TOPICS).default(null))
     .action((options: ConformanceOptions) => ends(conformance(console, self, options)));
+
+  command('gate', 'Run the replay cases RP-001 to RP-005 on a store; fails if one of them does.').action(
+    (options: { store: string; json: boolean }) => ends(gate(console, options)),
+  );
 
   program
     .command('crash-writer <prefix>', { hidden: true })

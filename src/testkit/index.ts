@@ -8,6 +8,7 @@ export * from './mortal-store.js';
 export * from './pasts.js';
 export * from './prng.js';
 export * from './random-history.js';
+export * from './replay-gate.js';
 export * from './sample-commands.js';
 export * from './sample-events.js';
 export * from './sample-job.js';
