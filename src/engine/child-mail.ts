@@ -54,7 +54,7 @@ export function childIdOf(parent: Job, { step, occurrence }: Pick<Wait, 'step' |
 }
 
 function entry(entryId: string, mail: ChildMail, dueAt: Timestamp): NewOutboxEntry {
-  return { entryId, kind: mail.kind, dueAt, body: JSON.stringify(mail) };
+  return { entryId, kind: 'child', dueAt, body: JSON.stringify(mail) };
 }
 
 function endOf({ status, result, failure }: Job): ChildEnd {

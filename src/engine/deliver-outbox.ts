@@ -19,7 +19,7 @@ type MailOf<K extends ChildMail['kind']> = Extract<ChildMail, { kind: K }>;
 
 /** Carries mail between parents and children. Each entry at least once; what it does, it does once. */
 export async function deliverOutbox(engine: Engine): Promise<boolean> {
-  const { entries } = await engine.store.takeOutbox({ limit: PAGE, leaseMs: LEASE_MS });
+  const { entries } = await engine.store.takeOutbox({ kind: 'child', limit: PAGE, leaseMs: LEASE_MS });
   if (entries.length === 0) return false;
   const taken: Mail[] = entries.map((entry) => ({ entry, mail: JSON.parse(entry.body) as ChildMail }));
   const of = <K extends ChildMail['kind']>(kind: K) =>

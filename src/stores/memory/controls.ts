@@ -1,4 +1,4 @@
-import type { OutboxEntry, Store } from '../../ports/store.js';
+import type { OutboxEntry, RecordRef, Store } from '../../ports/store.js';
 import { byText, type Tables } from './tables.js';
 
 type Controls = Pick<
@@ -13,6 +13,10 @@ type Controls = Pick<
   | 'deleteSchedule'
   | 'schedules'
   | 'dueSchedules'
+  | 'putRecord'
+  | 'record'
+  | 'records'
+  | 'deleteRecord'
   | 'takeOutbox'
   | 'settleOutbox'
   | 'deadOutbox'
@@ -21,9 +25,10 @@ type Controls = Pick<
 
 /** Holds and pauses, schedules, the outbox and retention. */
 export function controls(tables: Tables, now: () => number): Controls {
-  const { jobs, paused, schedules, outbox } = tables;
+  const { jobs, paused, schedules, records, outbox } = tables;
   const keyOf = ({ tenantId, scheduleId }: { tenantId: string; scheduleId: string }) =>
     JSON.stringify([tenantId, scheduleId]);
+  const recordKey = ({ kind, tenantId, id }: RecordRef) => [kind, tenantId, id].join('\u001f');
   const inOrder = () =>
     [...schedules.values()].toSorted(
       (a, b) => byText(a.tenantId, b.tenantId) || byText(a.scheduleId, b.scheduleId),
@@ -68,9 +73,29 @@ export function controls(tables: Tables, now: () => number): Controls {
       return { now: now(), schedules: due.slice(0, limit) };
     },
 
-    async takeOutbox({ limit, leaseMs }) {
+    async putRecord(record, expected) {
+      const key = recordKey(record);
+      const saved = (records.get(key)?.version ?? 0) === expected;
+      if (saved) records.set(key, { ...record });
+      return { now: now(), saved };
+    },
+    record: async (ref) => ({ now: now(), record: records.get(recordKey(ref)) ?? null }),
+    async records({ kind, tenantId, after, limit }) {
+      const from = after && recordKey({ kind, ...after });
+      const found = [...records.entries()]
+        .filter(([key, record]) => record.kind === kind && (from === null || key > from))
+        .filter(([, record]) => record.tenantId === (tenantId ?? record.tenantId))
+        .toSorted(([a], [b]) => byText(a, b));
+      return { now: now(), records: found.slice(0, limit).map(([, record]) => record) };
+    },
+    deleteRecord: async (ref) => ({ now: now(), deleted: records.delete(recordKey(ref)) }),
+
+    async takeOutbox({ kind, limit, leaseMs }) {
       const due = [...outbox.values()]
-        .filter((entry): entry is OutboxEntry => entry.dueAt !== null && entry.dueAt <= now())
+        .filter(
+          (entry): entry is OutboxEntry =>
+            entry.kind === kind && entry.dueAt !== null && entry.dueAt <= now(),
+        )
         .toSorted((a, b) => a.dueAt - b.dueAt || byText(a.entryId, b.entryId))
         .slice(0, limit)
         .map((entry) => ({ ...entry, tries: entry.tries + 1 }));
@@ -85,9 +110,9 @@ export function controls(tables: Tables, now: () => number): Controls {
       }
       return { now: now() };
     },
-    async deadOutbox({ limit }) {
+    async deadOutbox({ kind, limit }) {
       const dead = [...outbox.values()]
-        .filter(({ dueAt }) => dueAt === null)
+        .filter((entry) => entry.kind === kind && entry.dueAt === null)
         .toSorted((a, b) => byText(a.entryId, b.entryId));
       return { now: now(), entries: dead.slice(0, limit).map((entry) => ({ ...entry, dueAt: 0 })) };
     },

@@ -1,5 +1,6 @@
 import type { DlqItem, JobRow, JsonText } from '../../kernel/index.js';
 import type {
+  StoredRecord,
   WorkerEntry,
   EffectResult,
   EntryRef,
@@ -36,6 +37,7 @@ export class Tables {
   /** Positions are never used again, even if their rows are deleted. */
   lastPosition = 0;
   readonly dlq: DlqItem[] = [];
+  readonly records = new Map<string, StoredRecord>();
   readonly leases = new Map<string, WorkerEntry>();
   readonly paused = new Map<string, PausedQueue>();
   readonly schedules = new Map<string, Schedule>();

@@ -1,4 +1,4 @@
-import type { OutboxEntry, OutboxOutcome, Reply } from '../../ports/store.js';
+import type { OutboxEntry, OutboxKind, OutboxOutcome, Reply } from '../../ports/store.js';
 import type { Queries } from './session.js';
 
 const ENTRY = 'entry_id AS "entryId", job_id AS "jobId", kind, due_at AS "dueAt", tries, body';
@@ -6,14 +6,14 @@ const ENTRY = 'entry_id AS "entryId", job_id AS "jobId", kind, due_at AS "dueAt"
 /** An entry that is taken falls due again when its lease ends: whoever took it may have died. */
 export async function takeOutbox(
   db: Queries,
-  { limit, leaseMs }: { limit: number; leaseMs: number },
+  { kind, limit, leaseMs }: { kind: OutboxKind; limit: number; leaseMs: number },
 ): Promise<Reply<{ entries: OutboxEntry[] }>> {
   const now = await db.now();
   const entries = await db.rows<OutboxEntry>(
-    `WITH due AS (SELECT ${ENTRY} FROM pawl.outbox WHERE due_at <= $1 ORDER BY due_at, entry_id LIMIT $2 FOR UPDATE SKIP LOCKED),
+    `WITH due AS (SELECT ${ENTRY} FROM pawl.outbox WHERE kind = $4 AND due_at <= $1 ORDER BY due_at, entry_id LIMIT $2 FOR UPDATE SKIP LOCKED),
      taken AS (UPDATE pawl.outbox SET due_at = $1 + $3, tries = tries + 1 WHERE entry_id IN (SELECT "entryId" FROM due))
      SELECT "entryId", "jobId", kind, "dueAt", tries + 1 AS tries, body FROM due ORDER BY "dueAt", "entryId"`,
-    [now, limit, leaseMs],
+    [now, limit, leaseMs, kind],
   );
   return { now, entries };
 }
@@ -35,11 +35,11 @@ export async function settleOutbox(db: Queries, outcomes: readonly OutboxOutcome
 
 export async function deadOutbox(
   db: Queries,
-  { limit }: { limit: number },
+  { kind, limit }: { kind: OutboxKind; limit: number },
 ): Promise<Reply<{ entries: OutboxEntry[] }>> {
   const rows = await db.rows<OutboxEntry>(
-    `SELECT ${ENTRY} FROM pawl.outbox WHERE due_at IS NULL ORDER BY entry_id LIMIT $1`,
-    [limit],
+    `SELECT ${ENTRY} FROM pawl.outbox WHERE kind = $2 AND due_at IS NULL ORDER BY entry_id LIMIT $1`,
+    [limit, kind],
   );
   return { now: await db.now(), entries: rows.map((row) => ({ ...row, dueAt: 0 })) };
 }

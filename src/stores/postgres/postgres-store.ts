@@ -15,6 +15,7 @@ import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
+import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
@@ -84,6 +85,10 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     schedule: (ref) => schedule(single, ref),
     schedules: (filter) => schedules(single, filter),
     dueSchedules: (page) => dueSchedules(single, page),
+    putRecord: (row, expected) => putRecord(single, row, expected),
+    record: (ref) => record(single, ref),
+    records: (filter) => records(single, filter),
+    deleteRecord: (ref) => deleteRecord(single, ref),
     takeOutbox: (page) => takeOutbox(single, page),
     settleOutbox: (outcomes) => session.transaction((db) => settleOutbox(db, outcomes)),
     deadOutbox: (page) => deadOutbox(single, page),

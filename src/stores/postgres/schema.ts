@@ -129,7 +129,15 @@ export const MIGRATIONS: readonly Migration[] = [
     tries int NOT NULL DEFAULT 0,
     body text NOT NULL
   );
-  CREATE INDEX outbox_due ON pawl.outbox (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX outbox_due ON pawl.outbox (kind, due_at) WHERE due_at IS NOT NULL;
+  CREATE TABLE pawl.records (
+    kind text COLLATE "C" NOT NULL,
+    tenant_id text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    version int NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (kind, tenant_id, id)
+  );
   `,
   },
 ];

@@ -1,4 +1,4 @@
-import type { OutboxEntry, OutboxOutcome, Reply } from '../../ports/store.js';
+import type { OutboxEntry, OutboxKind, OutboxOutcome, Reply } from '../../ports/store.js';
 import type { Session } from './session.js';
 
 const ENTRY = 'entry_id AS entryId, job_id AS jobId, kind, due_at AS dueAt, tries, body';
@@ -6,11 +6,12 @@ const ENTRY = 'entry_id AS entryId, job_id AS jobId, kind, due_at AS dueAt, trie
 /** An entry that is taken falls due again when its lease ends: whoever took it may have died. */
 export function takeOutbox(
   db: Session,
-  { limit, leaseMs }: { limit: number; leaseMs: number },
+  { kind, limit, leaseMs }: { kind: OutboxKind; limit: number; leaseMs: number },
 ): Reply<{ entries: OutboxEntry[] }> {
   const now = db.now();
   const rows = db.all<OutboxEntry>(
-    `SELECT ${ENTRY} FROM outbox WHERE due_at <= ? ORDER BY due_at, entry_id LIMIT ?`,
+    `SELECT ${ENTRY} FROM outbox WHERE kind = ? AND due_at <= ? ORDER BY due_at, entry_id LIMIT ?`,
+    kind,
     now,
     limit,
   );
@@ -33,9 +34,13 @@ export function settleOutbox(db: Session, outcomes: readonly OutboxOutcome[]): R
   return { now: db.now() };
 }
 
-export function deadOutbox(db: Session, { limit }: { limit: number }): Reply<{ entries: OutboxEntry[] }> {
+export function deadOutbox(
+  db: Session,
+  { kind, limit }: { kind: OutboxKind; limit: number },
+): Reply<{ entries: OutboxEntry[] }> {
   const rows = db.all<Omit<OutboxEntry, 'dueAt'>>(
-    `SELECT ${ENTRY} FROM outbox WHERE due_at IS NULL ORDER BY entry_id LIMIT ?`,
+    `SELECT ${ENTRY} FROM outbox WHERE kind = ? AND due_at IS NULL ORDER BY entry_id LIMIT ?`,
+    kind,
     limit,
   );
   return { now: db.now(), entries: rows.map((row) => ({ ...row, dueAt: 0 })) };

@@ -126,7 +126,15 @@ export const MIGRATIONS: readonly Migration[] = [
     tries INTEGER NOT NULL DEFAULT 0,
     body TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX outbox_due ON outbox (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX outbox_due ON outbox (kind, due_at) WHERE due_at IS NOT NULL;
+  CREATE TABLE records (
+    kind TEXT NOT NULL,
+    tenant_id TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (kind, tenant_id, id)
+  ) STRICT, WITHOUT ROWID;
   `,
   },
 ];

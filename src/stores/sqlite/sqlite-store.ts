@@ -17,6 +17,7 @@ import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
 import { counts, dlq, due, feed, list, log } from './reads.js';
+import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, storeError } from './session.js';
 import { begin } from './transaction.js';
@@ -75,6 +76,10 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     schedule: async (ref) => schedule(db, ref),
     schedules: async (filter) => schedules(db, filter),
     dueSchedules: async (page) => dueSchedules(db, page),
+    putRecord: (row, expected) => db.write(() => putRecord(db, row, expected)),
+    record: async (ref) => record(db, ref),
+    records: async (filter) => records(db, filter),
+    deleteRecord: (ref) => db.write(() => deleteRecord(db, ref)),
     takeOutbox: (page) => db.write(() => takeOutbox(db, page)),
     settleOutbox: (outcomes) => db.write(() => settleOutbox(db, outcomes)),
     deadOutbox: async (page) => deadOutbox(db, page),

@@ -7,7 +7,7 @@ import { limits } from './limits.js';
 import { lostReplies } from './lost-replies.js';
 import type { Topic } from './rig.js';
 import { leases, timers } from './time.js';
-import { outbox, retention, schedules } from './upkeep.js';
+import { outbox, records, retention, schedules } from './upkeep.js';
 import { deadLetters, feed, lists } from './views.js';
 import { wakeUps } from './wake-ups.js';
 
@@ -26,6 +26,7 @@ export const STORE_CONFORMANCE: readonly Topic[] = [
   deadLetters,
   limits,
   schedules,
+  records,
   outbox,
   retention,
   wakeUps,

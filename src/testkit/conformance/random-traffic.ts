@@ -98,7 +98,7 @@ export async function randomTraffic(
         return say('paused', (await store.pausedQueues()).queues);
       }
       case 10: {
-        const { entries } = await store.takeOutbox({ limit: 2, leaseMs: 1_000 });
+        const { entries } = await store.takeOutbox({ kind: 'callback', limit: 2, leaseMs: 1_000 });
         const settled = entries.slice(1).map(({ entryId }) => ({ entryId, outcome: 'done' as const }));
         await store.settleOutbox(settled);
         return say('outbox', entries);

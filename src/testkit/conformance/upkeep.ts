@@ -53,10 +53,51 @@ export const schedules: Topic = {
 
 const entry = (entryId: string, dueAt = T0) => ({
   entryId,
-  kind: 'callback',
+  kind: 'callback' as const,
   dueAt,
   body: `{"id":"${entryId}"}`,
 });
+
+export const records: Topic = {
+  name: 'records',
+  cases: {
+    'a record is saved by whoever saw its latest version, and found by its kind, tenant and id': async (
+      rig,
+    ) => {
+      const { store } = rig;
+      const key = { kind: 'key', tenantId: 'acme', id: 'k1' } as const;
+      const put = (version: number, body: string) => store.putRecord({ ...key, version, body }, version - 1);
+      equal((await store.record(key)).record, null);
+      equal((await put(1, '1')).saved, true);
+      equal((await put(1, '2')).saved, false);
+      equal((await put(2, '3')).saved, true);
+      equal((await put(2, '4')).saved, false);
+      deepStrictEqual((await store.record(key)).record, { ...key, version: 2, body: '3' });
+      equal((await store.record({ ...key, kind: 'audit' })).record, null);
+      equal((await store.deleteRecord(key)).deleted, true);
+      equal((await store.deleteRecord(key)).deleted, false);
+    },
+    'records of a kind are listed by tenant and id, page by page': async (rig) => {
+      const { store } = rig;
+      for (const [tenantId, id] of [
+        ['b', '1'],
+        ['a', '2'],
+        ['a', '1'],
+        ['b', '0'],
+      ] as const) {
+        await store.putRecord({ kind: 'audit', tenantId, id, version: 1, body: '1' }, 0);
+      }
+      await store.putRecord({ kind: 'key', tenantId: 'a', id: '3', version: 1, body: '1' }, 0);
+      const page = async (tenantId: string | null, after: { tenantId: string; id: string } | null) =>
+        (await store.records({ kind: 'audit', tenantId, after, limit: 3 })).records.map(
+          (one) => one.tenantId + one.id,
+        );
+      deepStrictEqual(await page(null, null), ['a1', 'a2', 'b0']);
+      deepStrictEqual(await page(null, { tenantId: 'b', id: '0' }), ['b1']);
+      deepStrictEqual(await page('b', null), ['b0', 'b1']);
+    },
+  },
+};
 
 export const outbox: Topic = {
   name: 'outbox',
@@ -65,12 +106,13 @@ export const outbox: Topic = {
       await rig.create('job_out_1', {}, { outbox: [entry('e1')] });
       const refused = await rig.prepare('job_out_1', command('cancel'), { outbox: [entry('e2')] });
       await rig.store.commit([{ ...refused, rev: refused.rev + 1 }]);
-      const { entries } = await rig.store.takeOutbox({ limit: 10, leaseMs: 1_000 });
+      const { entries } = await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 });
       deepStrictEqual(entries, [{ ...entry('e1'), jobId: 'job_out_1', tries: 1 }]);
     },
     'an entry is taken by one, and again if that one does not settle it in time': async (rig) => {
       await rig.create('job_out_2', {}, { outbox: [entry('e3'), entry('e4', T0 + 5_000)] });
-      const take = async () => (await rig.store.takeOutbox({ limit: 10, leaseMs: 1_000 })).entries;
+      const take = async () =>
+        (await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 })).entries;
       equal((await take()).length, 1);
       deepStrictEqual(await take(), []);
       rig.clock.advance(1_000);
@@ -87,17 +129,23 @@ export const outbox: Topic = {
     },
     'one that failed is tried later, one that was given up is kept': async (rig) => {
       await rig.create('job_out_3', {}, { outbox: [entry('e5'), entry('e6')] });
-      await rig.store.takeOutbox({ limit: 10, leaseMs: 1_000 });
+      await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 });
       await rig.store.settleOutbox([
         { entryId: 'e5', outcome: 'again', dueAt: T0 + 60_000 },
         { entryId: 'e6', outcome: 'dead' },
       ]);
       rig.clock.advance(59_999);
-      deepStrictEqual((await rig.store.takeOutbox({ limit: 10, leaseMs: 1 })).entries, []);
+      deepStrictEqual((await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1 })).entries, []);
       rig.clock.advance(1);
-      equal((await rig.store.takeOutbox({ limit: 10, leaseMs: 1 })).entries[0]?.entryId, 'e5');
+      equal(
+        (await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1 })).entries[0]?.entryId,
+        'e5',
+      );
       deepStrictEqual(
-        (await rig.store.deadOutbox({ limit: 10 })).entries.map(({ entryId, tries }) => [entryId, tries]),
+        (await rig.store.deadOutbox({ kind: 'callback', limit: 10 })).entries.map(({ entryId, tries }) => [
+          entryId,
+          tries,
+        ]),
         [['e6', 1]],
       );
     },

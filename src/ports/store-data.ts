@@ -1,0 +1,181 @@
+import type {
+  DlqItem,
+  Job,
+  JsonText,
+  Status,
+  StepRef,
+  Timestamp,
+  WorkerLease,
+  WorkerRef,
+} from '../kernel/index.js';
+
+export type Reply<T> = T & { readonly now: Timestamp };
+
+/** The application's own writes, and one commit: both are saved, or neither. */
+export interface StoreTransaction {
+  /** What the application writes with: a `pg` client on Postgres, a list that takes statements on SQLite. */
+  readonly tx: unknown;
+  /** Saves the commit as the last of the transaction, and ends it. A commit that is refused undoes everything. */
+  commit(item: CommitItem): Promise<Reply<{ readonly reply: CommitReply }>>;
+  /** Undoes everything. After the end it does nothing. */
+  rollback(): Promise<void>;
+}
+
+/** On SQLite a transaction must not stay open while other code runs: statements are taken down, and run together. */
+export interface StatementList {
+  run(sql: string, ...values: readonly (string | number | null)[]): void;
+}
+
+/** One commit of one job, as the kernel decided it. */
+export type CommitItem = {
+  readonly jobId: string;
+  /** One more than the head of the log that it was decided on. Another row there means that something came between. */
+  readonly rev: number;
+  /** Names the commit: sent again after an unknown outcome, it gets its first answer. */
+  readonly commandId: string;
+  readonly body: string;
+  readonly link: string;
+  /** The job after it; null for a step record, which leaves the row alone. */
+  readonly job: Job | null;
+  /** The attempt that must still hold the job; null for whoever is no worker. */
+  readonly attemptId: string | null;
+  /** How far the inbox was when the decision looked at it; null if it did not. */
+  readonly inboxRev: number | null;
+  /** The entry of an effect of which no result may be stored: closing it must not overlook one. Null: none. */
+  readonly noResultOf: EntryRef | null;
+  readonly identities: readonly Identity[];
+  readonly dlqItem: DlqItem | null;
+  /** Keys of inbox messages that this commit uses up. */
+  readonly consumed: readonly string[];
+  /** What is to be done outside because of it: at least once each, after it has been saved. */
+  readonly outbox: readonly NewOutboxEntry[];
+};
+
+export type Identity = {
+  readonly tenantId: string;
+  readonly kind: 'key' | 'task_id' | 'firing';
+  readonly value: string;
+};
+
+export type CommitReply =
+  | { readonly ok: true; readonly repeated: boolean }
+  | { readonly ok: false; readonly code: 'REV_TAKEN' | 'ATTEMPT_GONE' | 'INBOX_MOVED' | 'RESULT_STORED' }
+  | { readonly ok: false; readonly code: 'IDENTITY_TAKEN'; readonly owners: readonly (string | null)[] };
+export type CommitReplies = Reply<{ readonly replies: readonly CommitReply[] }>;
+
+export type ClaimRequest = {
+  readonly worker: WorkerRef;
+  readonly lanes: readonly ClaimLane[];
+  readonly limit: number;
+  /** Tenants take turns: the next claim goes on behind this one. */
+  readonly afterTenant: string;
+  /** Decides on each candidate; null leaves it. */
+  readonly decide: (found: Loaded, now: Timestamp) => CommitItem | null;
+};
+/** `keyLimit`: how many jobs with the same concurrency key may run at once; null for any number. */
+export type ClaimLane = { readonly lane: string; readonly keyLimit: number | null };
+export type Claimed = Reply<{
+  /** False: the incarnation is dead, and may claim nothing more. */
+  readonly alive: boolean;
+  readonly jobs: readonly Job[];
+  readonly lastTenant: string;
+}>;
+
+/** `lanes`: what it claims from. */
+export type Beat = {
+  readonly worker: WorkerRef;
+  readonly leaseMs: number;
+  readonly lanes: readonly string[];
+};
+export type WorkerEntry = WorkerLease & { readonly worker: WorkerRef; readonly lanes: readonly string[] };
+export type BeatReply = Reply<{
+  readonly alive: boolean;
+  readonly leaseUntil: Timestamp;
+  readonly held: readonly { readonly jobId: string; readonly attemptId: string }[];
+}>;
+
+/** A job with what a commit on it needs to know. Step records that its row lags behind are folded in. */
+export type Loaded = {
+  readonly job: Job;
+  /** The link of the log's head. */
+  readonly link: string;
+  readonly inboxRev: number;
+};
+
+export type LogRow = {
+  readonly jobId: string;
+  readonly rev: number;
+  readonly commandId: string;
+  readonly body: string;
+  readonly link: string;
+};
+
+/** Where a row stands in the feed. Only the store that gave it can read it. */
+export type FeedPosition = string;
+
+export type EntryRef = StepRef & { readonly entry: number };
+export type EffectResult = EntryRef & {
+  readonly jobId: string;
+  /** Null: the body ended, and nobody knows with what. A result that arrives later still counts. */
+  readonly result: JsonText | null;
+};
+
+export type NewMessage = { readonly jobId: string; readonly key: string; readonly payload: JsonText };
+export type Message = NewMessage & { readonly receivedAt: Timestamp };
+
+export type ListFilter = {
+  readonly tenantId: string | null;
+  readonly status: Status | null;
+  readonly task: string | null;
+  readonly limit: number;
+  /** `next` of the page before; null begins with the newest. */
+  readonly cursor: string | null;
+};
+
+export type HoldReason = { readonly reason: string; readonly by: string; readonly since: Timestamp };
+export type Hold = { readonly jobIds: readonly string[]; readonly reason: string; readonly by: string };
+export type PausedQueue = { readonly queue: string; readonly by: string; readonly since: Timestamp };
+
+export type ScheduleRef = { readonly tenantId: string; readonly scheduleId: string };
+export type Schedule = ScheduleRef & {
+  /** One more with every change. */
+  readonly version: number;
+  /** Null while it is paused or over. */
+  readonly nextFireAt: Timestamp | null;
+  /** What fires, and when: the engine's own text. */
+  readonly body: JsonText;
+};
+
+/** What the engine keeps besides jobs: small, seldom changed, each with a text of the engine's own. */
+export type RecordKind = 'subscription' | 'alert' | 'audit' | 'key' | 'reply';
+export type RecordRef = { readonly kind: RecordKind; readonly tenantId: string; readonly id: string };
+export type StoredRecord = RecordRef & {
+  /** One more with every change. */
+  readonly version: number;
+  readonly body: JsonText;
+};
+
+/** Kinds are taken apart from each other, so that a flood of one does not hold up another. */
+export type OutboxKind = 'child' | 'callback';
+export type NewOutboxEntry = {
+  readonly entryId: string;
+  readonly kind: OutboxKind;
+  readonly dueAt: Timestamp;
+  readonly body: JsonText;
+};
+export type OutboxEntry = NewOutboxEntry & { readonly jobId: string; readonly tries: number };
+export type OutboxOutcome =
+  | { readonly entryId: string; readonly outcome: 'done' | 'dead' }
+  | { readonly entryId: string; readonly outcome: 'again'; readonly dueAt: Timestamp };
+
+export type PurgePage = {
+  /** Jobs that ended before go, unless their dead-letter item is still open. */
+  readonly finishedBefore: Timestamp;
+  /** How long identities outlive their job's purge. */
+  readonly identityTtlMs: number;
+  readonly limit: number;
+  /** `next` of the page before: the oldest jobs are looked at first. Null begins. */
+  readonly after: string | null;
+};
+/** `next` is null once every job has been looked at. */
+export type Purged = { readonly jobs: number; readonly identities: number; readonly next: string | null };
