@@ -29,8 +29,6 @@ export class RecentJobs<T extends { readonly job: Job }> {
 
   /** One that has ended is forgotten: nothing more is decided on it. */
   set(jobId: string, recent: T): void {
-    const before = this.#young.get(jobId);
-    if (before !== undefined) this.#bytes -= bytesOf(before.job);
     if (isTerminal(recent.job.status)) {
       this.#young.delete(jobId);
       this.#old.delete(jobId);

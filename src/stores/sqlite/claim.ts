@@ -4,7 +4,7 @@ import { takeTurns, type DueJobs } from '../fair-turns.js';
 import { saveClaim } from './commit.js';
 import { loadIdle } from './load.js';
 import type { Session } from './session.js';
-import { LogWriter } from './write-log.js';
+import { Writes } from './writes.js';
 
 /** A due job: where it stands in its turn, and which revision of it. */
 type Candidate = {
@@ -31,16 +31,16 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   );
   const open = lanes.filter(({ lane }) => !paused.has(queueOf(lane)));
   const { picked, lastTenant } = takeTurns(dueIn(db, open, now), { afterTenant, limit });
-  const log = new LogWriter(db);
+  const writes = new Writes(db);
   const jobs: Job[] = [];
   for (const candidate of picked) {
     const found = loadIdle(db, candidate);
     const item = decide(found, now);
     if (!item?.job) continue;
-    saveClaim(db, log, { id: candidate.id, before: found.job, item });
+    saveClaim(db, writes, { id: candidate.id, before: found.job, item });
     jobs.push(item.job);
   }
-  log.flush();
+  writes.flush();
   return { now, alive, jobs, lastTenant };
 }
 

@@ -1,12 +1,12 @@
-import { bucketOf, rowOf, type Job, type JobRow } from '../../kernel/index.js';
+import { bucketOf, rowOf, STATUSES, type Job, type JobRow } from '../../kernel/index.js';
 import type { CommitItem } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
 import type { SqlValue } from './driver.js';
 import type { RecentRow, Session } from './session.js';
+import { batched, type Batched, type Writes } from './writes.js';
 
-/** The columns that may change with a job, besides `state` and `ready`. */
+/** The columns that may change with a job, besides `status`, `state` and `ready`. */
 const CHANGING = [
-  'status',
   'rev',
   'attempt_id',
   'incarnation',
@@ -19,7 +19,6 @@ const CHANGING = [
 
 function changing(row: JobRow): SqlValue[] {
   return [
-    row.status,
     row.rev,
     row.attemptId,
     row.incarnation,
@@ -39,7 +38,7 @@ function isReady(db: Session, { dueAt }: JobRow): 0 | 1 {
 export function insertRow(db: Session, job: Job): number {
   const row = rowOf(job);
   return db.run(
-    `INSERT INTO jobs (job_id, bucket, tenant_id, task, queue, lane, gate, priority, created_at, ready, state,
+    `INSERT INTO jobs (job_id, bucket, tenant_id, task, queue, lane, gate, priority, created_at, status, ready, state,
      ${CHANGING.join(', ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.jobId,
     bucketOf(row.jobId),
@@ -50,6 +49,7 @@ export function insertRow(db: Session, job: Job): number {
     row.gate,
     row.priority,
     row.createdAt,
+    row.status,
     isReady(db, row),
     encodeState(job),
     ...changing(row),
@@ -57,79 +57,105 @@ export function insertRow(db: Session, job: Job): number {
 }
 
 /** Updates the row of a job that this transaction has looked at; `before` is null if not at all of it. */
-export function updateRow(db: Session, id: number, { before, job }: { before: Job | null; job: Job }): void {
-  const { written, values } = changesOf(db, { before, job });
+export function updateRow(
+  db: Session,
+  { rows }: Writes,
+  { id, before, job }: { id: number; before: Job | null; job: Job },
+): void {
+  const { shape, values } = changesOf(db, { before, job });
   values.push(id);
-  db.run(updateOf(written), ...values);
+  rows.add(updateOf(shape), values);
 }
 
-/** Updates a row if it is still as this process left it and the commit's guards hold. False: it has changed nothing. */
+/** Updates a row that must still be as this process left it, and for which the commit's guards must hold. */
 export function updateKnown(
   db: Session,
-  known: RecentRow,
-  { jobId, job, attemptId, inboxRev }: CommitItem & { readonly job: Job },
-): boolean {
+  { rows }: Writes,
+  { known, item, job }: { known: RecentRow; item: CommitItem; job: Job },
+): void {
   const changes = changesOf(db, { before: known.job, job });
   const { values } = changes;
-  values.push(known.id, jobId, known.job.rev, known.job.createdAt);
-  let written = changes.written | IF_KNOWN;
-  if (attemptId !== null) {
-    written |= IF_HOLDER;
-    values.push(attemptId);
+  let shape = changes.shape | IF_KNOWN;
+  values.push(known.id, item.jobId, known.job.rev, known.job.createdAt);
+  if (item.attemptId !== null) {
+    shape |= IF_HOLDER;
+    values.push(item.attemptId);
   }
-  if (inboxRev !== null) {
-    written |= IF_INBOX;
-    values.push(inboxRev);
+  if (item.inboxRev !== null) {
+    shape |= IF_INBOX;
+    values.push(item.inboxRev);
   }
-  return db.run(updateOf(written), ...values).changes > 0;
+  rows.add(updateOf(shape), values);
 }
 
-/** One bit for each column that is written, in the order of CHANGING, and for each condition. */
-type Written = number;
-const DUE_AT = 1 << CHANGING.indexOf('due_at');
-const READY = 1 << CHANGING.length;
+/**
+ * Which statement it takes. One bit for each column that gets a value and one for each that gets null, in the order of
+ * CHANGING; one for each condition; and above them the status, as its place in the list.
+ */
+type Shape = number;
+const VALUE = 1;
+const NULL = VALUE << CHANGING.length;
+const READY = NULL << CHANGING.length;
 const IF_KNOWN = READY << 1;
 const IF_HOLDER = READY << 2;
 const IF_INBOX = READY << 3;
+const STATUS = READY << 4;
 
-/** Only what differs is written: a column that stands still costs no index anything (bench/store). */
+/**
+ * Only what differs is written: a column that stands still costs no index anything. What comes from a short list, null
+ * above all, is part of the statement: handing over a value costs as much as storing it (bench/store).
+ */
 function changesOf(
   db: Session,
   { before, job }: { before: Job | null; job: Job },
-): { readonly written: Written; readonly values: SqlValue[] } {
+): { readonly shape: Shape; readonly values: SqlValue[] } {
   const row = rowOf(job);
   const was = before && changing(rowOf(before));
   const values: SqlValue[] = [encodeState(job)];
-  let written = 0;
+  let shape = STATUSES.indexOf(row.status) * STATUS;
   changing(row).forEach((value, i) => {
     if (was !== null && was[i] === value) return;
-    written |= 1 << i;
-    values.push(value);
+    shape |= (value === null ? NULL : VALUE) << i;
+    if (value !== null) values.push(value);
   });
-  if (row.dueAt !== null || written & DUE_AT) {
-    written |= READY;
+  if (row.dueAt !== null) {
+    shape |= READY;
     values.push(isReady(db, row));
   }
-  return { written, values };
+  return { shape, values };
 }
 
-const updates = new Map<Written, string>();
+const updates = new Map<Shape, Batched>();
 
-/** A job that is held stays out of the claim index, whatever becomes of it. */
-function updateOf(written: Written): string {
-  let sql = updates.get(written);
-  if (sql === undefined) {
+function updateOf(shape: Shape): Batched {
+  const known = updates.get(shape);
+  if (known !== undefined) return known;
+  const valued = ['state', ...CHANGING.filter((_, i) => shape & (VALUE << i))];
+  const nulls = CHANGING.filter((_, i) => shape & (NULL << i));
+  const keys = ['id'];
+  if (shape & IF_KNOWN) keys.push('job_id', 'rev', 'created_at');
+  if (shape & IF_HOLDER) keys.push('attempt_id');
+  if (shape & IF_INBOX) keys.push('inbox_rev');
+
+  const given = [...valued, ...(shape & READY ? ['ready'] : []), ...keys];
+  const sql = (from: string, value: (place: number) => string): string => {
     const set = [
-      'state = ?',
-      ...CHANGING.filter((_, i) => written & (1 << i)).map((column) => `${column} = ?`),
+      `status = '${STATUSES[Math.floor(shape / STATUS)]}'`,
+      ...valued.map((column, i) => `${column} = ${value(i)}`),
+      ...nulls.map((column) => `${column} = NULL`),
     ];
-    if (written & READY) set.push('ready = ? AND NOT held');
-    const where = ['id = ?'];
-    if (written & IF_KNOWN) where.push('job_id = ?', 'rev = ?', 'created_at = ?');
-    if (written & IF_HOLDER) where.push('attempt_id = ?', 'incarnation IS NOT NULL');
-    if (written & IF_INBOX) where.push('inbox_rev = ?');
-    sql = `UPDATE jobs SET ${set.join(', ')} WHERE ${where.join(' AND ')}`;
-    updates.set(written, sql);
-  }
-  return sql;
+    // A job that is held stays out of the claim index, whatever becomes of it.
+    if (shape & READY) set.push(`ready = ${value(valued.length)} AND NOT held`);
+    else if (nulls.includes('due_at')) set.push('ready = 0');
+    const where = keys.map((column, i) => `jobs.${column} = ${value(given.length - keys.length + i)}`);
+    if (shape & IF_HOLDER) where.push('incarnation IS NOT NULL');
+    return `UPDATE jobs SET ${set.join(', ')} ${from} WHERE ${where.join(' AND ')}`;
+  };
+  const names = given.map((_, i) => `c${i}`).join();
+  const update = batched(given.length, {
+    one: sql('', () => '?'),
+    many: (lists) => `WITH given (${names}) AS (VALUES ${lists}) ${sql('FROM given', (i) => `given.c${i}`)}`,
+  });
+  updates.set(shape, update);
+  return update;
 }
