@@ -51,7 +51,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       return { now, replies: saved.map(({ reply }) => reply) };
     },
     commitWithin: (tx, items) => commitWithin(session, tx, items),
-    claim: (request) => session.transaction((db) => claim(db, skip, request)),
+    claim: (request) => claim(session, skip, request),
     beat: (beating) => session.transaction((db) => beat(db, beating)),
     orphans: (page) => session.transaction((db) => orphans(db, page)),
     putEffect: (result) => putEffect(single, result),
