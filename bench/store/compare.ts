@@ -1,9 +1,16 @@
-/** How a store does beside raw SQL, over several rounds in one run. */
-export type Round = Record<'create' | 'raw create' | 'claim + complete' | 'raw claim + complete', number>;
+/**
+ * How a store does beside raw SQL, over several rounds in one run. `reopened`: claiming and finishing what another store
+ * has created, so that nothing of it is remembered.
+ */
+export type Round = Record<
+  'create' | 'raw create' | 'claim + complete' | 'reopened' | 'raw claim + complete',
+  number
+>;
 
 const BARS = [
-  ['create', 0.5],
-  ['claim + complete', 0.6],
+  ['create', 'raw create', 0.5],
+  ['claim + complete', 'raw claim + complete', 0.6],
+  ['reopened', 'raw claim + complete', null],
 ] as const;
 
 /** Per second. */
@@ -21,15 +28,16 @@ const show = (rate: number): string => `${Math.round(rate).toLocaleString('en')}
 /** Prints medians and ratios. False: a bar was missed. */
 export function report(rounds: readonly Round[]): boolean {
   let met = true;
-  for (const [name, bar] of BARS) {
-    const ratios = rounds.map((one) => one[name] / one[`raw ${name}`]);
+  for (const [name, beside, bar] of BARS) {
+    const ratios = rounds.map((one) => one[name] / one[beside]);
     const ours = show(median(rounds.map((one) => one[name])));
-    const raw = show(median(rounds.map((one) => one[`raw ${name}`])));
+    const raw = show(median(rounds.map((one) => one[beside])));
     const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
-    const verdict = median(ratios) >= bar ? '' : ': MISSED';
-    met &&= verdict === '';
+    const missed = bar !== null && median(ratios) < bar;
+    const verdict = bar === null ? '' : `, bar ${bar}${missed ? ': MISSED' : ''}`;
+    met &&= !missed;
     console.log(
-      `${name.padEnd(17)} ${ours}  raw ${raw}  ratio ${median(ratios).toFixed(2)} (${spread}), bar ${bar}${verdict}`,
+      `${name.padEnd(17)} ${ours}  raw ${raw}  ratio ${median(ratios).toFixed(2)} (${spread})${verdict}`,
     );
   }
   return met;

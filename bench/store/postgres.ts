@@ -109,6 +109,7 @@ async function round(n: number): Promise<Round> {
   const create = await rateOf(JOBS, () => createAll(store, items));
   const drain = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
   await store.close();
+  const reopened = await drainReopened(await server.createDatabase());
   const rawUrl = await server.createDatabase();
   await ask(rawUrl, RAW_SCHEMA);
   const raw = new pg.Client({ connectionString: rawUrl });
@@ -124,7 +125,24 @@ async function round(n: number): Promise<Round> {
     const bytes = Math.round(Number(sizes[0]?.bytes) / JOBS);
     console.log(`bytes in tables and indexes per job after its whole life: ${bytes}; rows: 1 job, 3 log\n`);
   }
-  return { create, 'raw create': rawCreated, 'claim + complete': drain, 'raw claim + complete': rawDrained };
+  return {
+    create,
+    'raw create': rawCreated,
+    'claim + complete': drain,
+    reopened,
+    'raw claim + complete': rawDrained,
+  };
+}
+
+async function drainReopened(url: string): Promise<number> {
+  const creator = await postgresStore({ url, clock });
+  await createAll(creator, creates(JOBS));
+  await creator.close();
+  const store = await postgresStore({ url, clock });
+  await store.beat({ worker, leaseMs: 600_000, lanes: [] });
+  const rate = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
+  await store.close();
+  return rate;
 }
 
 console.log(

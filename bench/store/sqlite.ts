@@ -98,6 +98,7 @@ async function round(n: number): Promise<Round> {
   const drain = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
   delay.disable();
   await store.close();
+  const reopened = await drainReopened(join(folder, `reopened-${n}.db`));
   const raw = await rawDatabase(`raw-${n}.db`);
   const rawCreated = await rateOf(JOBS, () => rawCreate(raw, items));
   const rawDrained = await rateOf(JOBS, () => rawClaimAndComplete(raw, items[0] as CommitItem));
@@ -110,7 +111,24 @@ async function round(n: number): Promise<Round> {
       `the event loop was held for ${typical} ms (median) and ${longest} ms (longest), in batches of ${BATCH}\n`,
     );
   }
-  return { create, 'raw create': rawCreated, 'claim + complete': drain, 'raw claim + complete': rawDrained };
+  return {
+    create,
+    'raw create': rawCreated,
+    'claim + complete': drain,
+    reopened,
+    'raw claim + complete': rawDrained,
+  };
+}
+
+async function drainReopened(path: string): Promise<number> {
+  const creator = await sqliteStore({ path, clock });
+  await createAll(creator, creates(JOBS));
+  await creator.close();
+  const store = await sqliteStore({ path, clock });
+  await store.beat({ worker, leaseMs: 600_000, lanes: [] });
+  const rate = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
+  await store.close();
+  return rate;
 }
 
 console.log(

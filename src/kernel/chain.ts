@@ -21,12 +21,15 @@ export const CHAIN_START = '';
  */
 export function chainLink(hash: Hash, previous: string, { jobId, rev, commandId, body }: ChainedRow): string {
   const [header = '', ...payloads] = body.includes('\n') ? body.split('\n') : [body];
-  let covered = `${JSON.stringify([previous, jobId, rev, commandId])}\n${header}`;
+  let covered = `[${quote(previous)},${quote(jobId)},${rev},${quote(commandId)}]\n${header}`;
   for (const line of payloads) {
     covered += `\n${line.startsWith(ERASED_PREFIX) ? line.slice(ERASED_PREFIX.length) : hash(line)}`;
   }
   return hash(covered);
 }
+
+/** A list put together of its parts is what `JSON.stringify` makes of it whole, at half the cost (bench/kernel). */
+const quote = (value: string | null): string => JSON.stringify(value);
 
 /** A row whose payloads are gone, and whose link is what it was. */
 export function erasePayloads(hash: Hash, body: string): string {

@@ -36,7 +36,7 @@ export function groupCommit<Ask, Answer>(
     for (let i = 0; i < asks.length; i += most) {
       const part = await run(asks.slice(i, i + most));
       // One that fails before the last part is answered is reported with it, and is no stray rejection until then.
-      for (const answer of part) Promise.resolve(answer).catch(() => undefined);
+      for (const answer of part) if (answer instanceof Promise) answer.catch(() => undefined);
       answers.push(...part);
     }
     return answers;
@@ -52,7 +52,9 @@ export function groupCommit<Ask, Answer>(
         let from = 0;
         for (const { asks, resolve, reject } of group) {
           // An answer that takes longer than the rest holds up nobody but whoever asked for it.
-          Promise.all(answers.slice(from, (from += asks.length))).then(resolve, reject);
+          const own = answers.slice(from, (from += asks.length));
+          if (own.some((answer) => answer instanceof Promise)) Promise.all(own).then(resolve, reject);
+          else resolve(own as Answer[]);
         }
       } catch (error) {
         for (const { reject } of group) reject(error);

@@ -1,40 +1,46 @@
-import { queueOf } from '../../kernel/index.js';
+import { must, queueOf } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
-import { assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
+import { remember } from './commit.js';
 import { roomIn, type Stretch } from './gates.js';
-import { NOW, type Queries } from './session.js';
+import { loadIdle, type Idle } from './load.js';
+import { NOW, type Queries, type Session } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
-import { changes, LOG_OF_CHANGES, setChanged } from './write-rows.js';
+import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
 
-/** A due job with the rows of its log that it takes to put it together. Nobody runs it, so its row is up to date. */
-type Candidate = StoredRow & {
+/** A due job: where it stands in its turn, and which revision of it. Nobody runs it, so its row is up to date. */
+type Candidate = Idle & {
   readonly tenant_id: string;
   readonly gate: string;
   readonly priority: number;
   readonly due_at: number;
-  readonly created: string;
-  readonly link: string;
   readonly lane: string;
-  /** What it took to come this far. */
-  readonly took_ms: number;
 };
 
-/** Takes due jobs within a transaction: the index finds them, locks make them ours, the caller's rules decide. */
-export async function claim(
+/** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
+export async function claim(session: Session, skip: SkipAhead, request: ClaimRequest): Promise<Claimed> {
+  const { claimed, items } = await session.transaction((db) => claimWithin(db, { session, skip, request }));
+  remember(session, items);
+  return claimed;
+}
+
+type Claiming = { readonly session: Session; readonly skip: SkipAhead; readonly request: ClaimRequest };
+
+async function claimWithin(
   db: Queries,
-  skip: SkipAhead,
-  { worker, lanes, limit, afterTenant, decide }: ClaimRequest,
-): Promise<Claimed> {
+  { session, skip, request: { worker, lanes, limit, afterTenant, decide } }: Claiming,
+): Promise<{ readonly claimed: Claimed; readonly items: readonly CommitItem[] }> {
   const { now, alive, paused } = await begin(db, worker.incarnation);
-  if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
+  if (!alive) return { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] };
   const open = lanes.filter(({ lane }) => !paused.includes(queueOf(lane)));
   const { picked, lastTenant } = await pick(db, { lanes: open, limit, now, skip }, afterTenant);
-  const items = picked
-    .map((candidate) => decide(assembleIdle(candidate, candidate), now))
+  const found = await loadIdle(db, session.recent, picked);
+  const items = found
+    .map((loaded) => decide(loaded, now))
     .filter((item): item is CommitItem => item !== null);
   if (items.length > 0) await write(db, items);
-  return { now, alive, jobs: items.flatMap(({ job }) => job ?? []), lastTenant };
+  const jobs = items.flatMap(({ job }) => job ?? []);
+  return { claimed: { now, alive, jobs, lastTenant }, items };
 }
 
 /** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */
@@ -58,9 +64,8 @@ async function begin(db: Queries, incarnation: string): Promise<Begun> {
 async function write(db: Queries, items: readonly CommitItem[]): Promise<void> {
   const { from, values } = changes(items, { alias: 'c', first: 2 });
   await db.rows(
-    `WITH given AS MATERIALIZED (SELECT * FROM ${from}),
-     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM given c)
-     UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM given c WHERE j.job_id = c.job_id`,
+    `WITH claimed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${from} WHERE j.job_id = c.job_id RETURNING ${LOGGED_CHANGE})
+     INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM claimed c`,
     [db.fixedNow(), ...values],
   );
 }
@@ -141,12 +146,7 @@ async function candidatesOf(db: Queries, search: Search, tenants: readonly strin
   return withinRoom([...first, ...more], stretches);
 }
 
-const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
-
-/**
- * The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends.
- * A job that has gone on since the statement began has no link yet that it could see, and is left for the next claim.
- */
+/** The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends. */
 async function lockDue(
   db: Queries,
   { now, skip }: Search,
@@ -154,13 +154,11 @@ async function lockDue(
   { most, except }: { most: number; except: readonly string[] },
 ): Promise<Candidate[]> {
   const places = stretches.map((stretch) => skip.from(keyOf(stretch), now));
-  const found = await db.rows<Omit<Candidate, 'link'> & { link: string | null }>(
-    `SELECT c.*, s.lane, s.tenant_id, s.gate, (SELECT body FROM pawl.log WHERE log.job_id = c.job_id AND log.rev = 1) AS created,
-     (SELECT link FROM pawl.log WHERE log.job_id = c.job_id AND log.rev = c.rev) AS link,
-     extract(epoch FROM clock_timestamp() - statement_timestamp())::float * 1000 AS took_ms
+  const found = await db.rows<Locked>(
+    `SELECT c.*, s.stretch::int, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms
      FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[])
-       AS s (lane, tenant_id, gate, most, urgency, due_at, job_id), LATERAL (
-       SELECT ${COLUMNS}, j.priority, j.due_at FROM pawl.jobs j
+       WITH ORDINALITY AS s (lane, tenant_id, gate, most, urgency, due_at, job_id, stretch), LATERAL (
+       SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.priority, j.due_at FROM pawl.jobs j
        WHERE j.ready AND j.lane = s.lane AND j.tenant_id = s.tenant_id AND j.gate = s.gate
        AND (-j.priority, j.due_at, j.job_id) >= (s.urgency, s.due_at, s.job_id)
        AND (j.deadline_at IS NULL OR j.deadline_at > $8) AND j.job_id <> ALL($9)
@@ -177,21 +175,39 @@ async function lockDue(
       except,
     ],
   );
-  const candidates = found.filter((row): row is Candidate => row.link !== null);
+  const candidates = found.map(({ stretch, job_id, rev, created_at, inbox_rev, priority, due_at }) => {
+    const { lane, tenant, gate } = must(stretches[stretch - 1], 'a row comes from a stretch');
+    return { lane, tenant_id: tenant, gate, job_id, rev, created_at, inbox_rev, priority, due_at };
+  });
   // A test that sets the time wants the same answer every time.
-  if (db.fixedNow() === null && except.length === 0) remember(skip, candidates, now);
+  if (db.fixedNow() === null && except.length === 0) {
+    rememberPlaces(skip, candidates, { now, tookMs: found[0]?.took_ms ?? 0 });
+  }
   return candidates;
 }
 
+type Locked = Idle & {
+  readonly priority: number;
+  readonly due_at: number;
+  /** Which of the stretches it was found in, from 1. */
+  readonly stretch: number;
+  /** What it took to come this far. */
+  readonly took_ms: number;
+};
+
 /** Rows come stretch by stretch, each in its order: the first of each tells where the living entries begin. */
-function remember(skip: SkipAhead, candidates: readonly Candidate[], now: number): void {
+function rememberPlaces(
+  skip: SkipAhead,
+  candidates: readonly Candidate[],
+  { now, tookMs }: { now: number; tookMs: number },
+): void {
+  if (candidates.length === 0) return;
   const firsts = new Map<string, Place>();
   for (const { lane, tenant_id, gate, priority, due_at, job_id } of candidates) {
     const stretch = keyOf({ lane, tenant: tenant_id, gate });
     if (!firsts.has(stretch)) firsts.set(stretch, { urgency: -priority, dueAt: due_at, jobId: job_id });
   }
-  const [first] = candidates;
-  if (first) skip.found(firsts, { now, tookMs: first.took_ms });
+  skip.found(firsts, { now, tookMs });
 }
 
 const keyOf = ({ lane, tenant, gate }: Pick<Stretch, 'lane' | 'tenant' | 'gate'>): string =>

@@ -6,6 +6,7 @@ import {
   changes,
   LOG_COLUMNS,
   LOG_OF_CHANGES,
+  LOGGED_CHANGE,
   logBatch,
   NEW_COLUMNS,
   newJobs,
@@ -17,7 +18,10 @@ import {
  * go through as hoped has written nothing and is sent again singly, with all that it takes to say why. That happens in
  * a lane of its own: a start that waits for someone else's key holds nobody up.
  */
-export async function saveGroup(session: Session, items: readonly CommitItem[]): Promise<Promise<Saved>[]> {
+export async function saveGroup(
+  session: Session,
+  items: readonly CommitItem[],
+): Promise<(Saved | Promise<Saved>)[]> {
   const seen = new Set<string>();
   const kinds = { creates: [] as CommitItem[], changes: [] as CommitItem[], records: [] as CommitItem[] };
   for (const item of items) {
@@ -34,7 +38,7 @@ export async function saveGroup(session: Session, items: readonly CommitItem[]):
   const last = new Map<string, Promise<unknown>>();
   return items.map((item) => {
     const now = saved.get(item);
-    if (now !== undefined) return Promise.resolve({ reply: SAVED, now });
+    if (now !== undefined) return { reply: SAVED, now };
     // In order within a job: a commit is never sent before the one that it follows.
     const turn = (last.get(item.jobId) ?? Promise.resolve()).then(() => saveCarefully(session, item));
     last.set(
@@ -64,13 +68,18 @@ async function together(
   try {
     const [outcome] = await save(session.listed, items);
     const saved = new Set(outcome?.saved?.split(' '));
-    return new Map(
-      items.filter(({ jobId }) => saved.has(jobId)).map((item) => [item, outcome?.now ?? 0] as const),
-    );
+    const through = items.filter(({ jobId }) => saved.has(jobId));
+    remember(session, through);
+    return new Map(through.map((item) => [item, outcome?.now ?? 0] as const));
   } catch (error) {
     if (!isConflict(error)) throw error;
     return new Map();
   }
+}
+
+/** For the claims to come. Only what is durable: a transaction may still be undone. */
+export function remember(session: Session, saved: readonly CommitItem[]): void {
+  for (const { jobId, job, link } of saved) if (job !== null) session.recent.set(jobId, { job, link });
 }
 
 const UNIQUE_VIOLATION = '23505';
@@ -117,27 +126,27 @@ function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome
 }
 
 /**
- * Rows are locked in the order of their ids. The lists meet no other list, only rows by their key: the server plans
- * such a statement well for one row and for a thousand. If a log row cannot be written for one of those that are ours,
- * a division by zero undoes them all, and they are sent singly.
+ * Rows are updated, and with it locked, in the order of their ids. The lists meet no other list, only rows by their key:
+ * the server plans such a statement well for one row and for a thousand. If a log row cannot be written for one of those
+ * that are ours, a division by zero undoes them all, and they are sent singly.
  */
 function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
   const items = unsorted.toSorted((a, b) => byText(a.jobId, b.jobId));
   const { from, values } = changes(items, { alias: 'c', first: 2 });
   return db.rows(
     `WITH ${PATIENCE},
-     ours AS MATERIALIZED (SELECT c.* FROM patience, ${from}, LATERAL (SELECT 1 FROM pawl.jobs j WHERE j.job_id = c.job_id
+     ours AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM patience, ${from} WHERE j.job_id = c.job_id
        AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
-       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) FOR UPDATE) AS locked),
-     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c WHERE ${FOLLOWS} ON CONFLICT DO NOTHING RETURNING 1),
-     changed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ours c WHERE j.job_id = c.job_id
-       AND 1 / (SELECT (SELECT count(*) FROM logged) = (SELECT count(*) FROM ours))::int = 1 RETURNING j.job_id)
-     ${SAVED_IDS} FROM changed`,
+       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${LOGGED_CHANGE}),
+     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c ON CONFLICT DO NOTHING RETURNING job_id)
+     ${SAVED_IDS}, 1 / (count(*) = (SELECT count(*) FROM ours))::int AS whole FROM logged`,
     [db.fixedNow(), ...values],
   );
 }
 
-const FOLLOWS = 'EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1)';
+/** The revision before is there: the row stands for it, or else a step record made it. */
+const FOLLOWS = `(j.rev = c.log_rev - 1
+       OR EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1))`;
 
 /**
  * Step records never touch the job's row: the log's key is their fence. The row before is held for as long as this takes,

@@ -1,6 +1,8 @@
+import { must } from '../../kernel/index.js';
 import type { Loaded, LogRow } from '../../ports/store.js';
 import { assemble, STORED_COLUMNS, type StoredRow } from '../job-state.js';
-import type { Queries } from './session.js';
+import { isStill } from '../recent-jobs.js';
+import type { Queries, Session } from './session.js';
 
 type Stored = StoredRow & {
   readonly log_rev: number;
@@ -8,6 +10,24 @@ type Stored = StoredRow & {
   readonly body: string;
   readonly link: string;
 };
+
+/** A job that nobody runs, and how to find out whether it is the one that is remembered. */
+export type Idle = Pick<StoredRow, 'job_id' | 'rev' | 'created_at' | 'inbox_rev'>;
+
+/** Jobs that the transaction has locked and nobody runs, made whole. What this process saved itself is at hand. */
+export async function loadIdle(
+  db: Queries,
+  recent: Session['recent'],
+  rows: readonly Idle[],
+): Promise<Loaded[]> {
+  const found = rows.map((row): Loaded | null => {
+    const known = recent.get(row.job_id);
+    return known && isStill(known.job, row) ? { ...known, inboxRev: row.inbox_rev } : null;
+  });
+  const missing = rows.filter((_, i) => found[i] === null).map(({ job_id }) => job_id);
+  const loaded = new Map((await loadAll(db, missing)).map((one) => [one.job.spec.jobId, one]));
+  return rows.map((row, i) => found[i] ?? must(loaded.get(row.job_id), 'a locked job is there'));
+}
 
 const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
 

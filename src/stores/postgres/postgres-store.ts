@@ -54,7 +54,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     },
     commitWithin: (tx, items) => commitWithin(session, tx, items),
     begin: () => begin(session),
-    claim: (request) => session.transaction((db) => claim(db, skip, request)),
+    claim: (request) => claim(session, skip, request),
     beat: (beating) => session.transaction((db) => beat(db, beating)),
     orphans: (page) => session.transaction((db) => orphans(db, page)),
     putEffect: (result) => putEffect(single, result),

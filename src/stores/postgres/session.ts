@@ -1,5 +1,7 @@
 import pg from 'pg';
 import { PawlError, type ErrorCode } from '../../errors.js';
+import type { Loaded } from '../../ports/store.js';
+import { RecentJobs } from '../recent-jobs.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
@@ -55,6 +57,7 @@ export class Session {
   readonly #clock: (() => number) | undefined;
   readonly #prepares: boolean;
   readonly url: string;
+  readonly recent = new RecentJobs<Pick<Loaded, 'job' | 'link'>>();
 
   constructor({ url, now }: SessionOptions) {
     const address = new URL(url);

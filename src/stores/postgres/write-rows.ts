@@ -1,11 +1,12 @@
 import { bucketOf, rowOf, type Job, type JobRow } from '../../kernel/index.js';
 import type { CommitItem } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
+import { binaryArray, type ElementType } from './binary-array.js';
 
 /** A list of values for each column, as `unnest` takes them, and how the statement calls it. */
-export type Batch = { readonly from: string; readonly values: readonly (readonly unknown[])[] };
+export type Batch = { readonly from: string; readonly values: readonly Buffer[] };
 
-type Column<T> = readonly [name: string, type: string, value: (item: T) => unknown];
+type Column<T> = readonly [name: string, type: ElementType, value: (item: T) => string | number | null];
 
 const LOG: readonly Column<CommitItem>[] = [
   ['job_id', 'text', ({ jobId }) => jobId],
@@ -61,7 +62,7 @@ function batch<T>(columns: readonly Column<T>[], items: readonly T[], { alias, f
   const lists = columns.map(([, type], i) => `$${first + i}::${type}[]`);
   return {
     from: `unnest(${lists.join(', ')}) AS ${alias} (${columns.map(([name]) => name).join(', ')})`,
-    values: columns.map(([, , value]) => items.map(value)),
+    values: columns.map(([, type, value]) => binaryArray(type, items.map(value))),
   };
 }
 
@@ -82,6 +83,6 @@ export const NEW_COLUMNS = NEW.map(([name]) => name).join(', ');
 export const setChanged = (now: string): string =>
   `${CHANGING.map(([name]) => `${name} = c.${name}`).join(', ')},
    ready = c.due_at IS NOT NULL AND c.due_at <= ${now} AND NOT j.held`;
-/** For `INSERT INTO pawl.log` from changes named `c`. */
-export const LOG_OF_CHANGES =
-  '(job_id, rev, command_id, body, link) SELECT c.job_id, c.log_rev, c.command_id, c.body, c.link';
+/** What of a change named `c` goes into the log, for RETURNING; and for `INSERT INTO pawl.log`. */
+export const LOGGED_CHANGE = 'c.job_id, c.log_rev, c.command_id, c.body, c.link';
+export const LOG_OF_CHANGES = `(job_id, rev, command_id, body, link) SELECT ${LOGGED_CHANGE}`;

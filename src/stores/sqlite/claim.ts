@@ -1,18 +1,21 @@
-import { queueOf, type Job, type Status } from '../../kernel/index.js';
+import { queueOf, type Job } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { takeTurns, type DueJobs } from '../fair-turns.js';
-import { assembleIdle, type StoredRow } from '../job-state.js';
 import { saveClaim } from './commit.js';
+import { loadIdle } from './load.js';
 import type { Session } from './session.js';
+import { Writes } from './writes.js';
 
-/** A due job with the rows of its log that it takes to put it together. Nobody runs it, so its row is up to date. */
-type Candidate = StoredRow & {
+/** A due job: where it stands in its turn, and which revision of it. */
+type Candidate = {
   readonly id: number;
+  readonly job_id: string;
+  readonly rev: number;
+  readonly created_at: number;
+  readonly inbox_rev: number;
   readonly priority: number;
   readonly due_at: number;
   readonly gate: string;
-  readonly created: string;
-  readonly link: string;
 };
 
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
@@ -28,12 +31,16 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   );
   const open = lanes.filter(({ lane }) => !paused.has(queueOf(lane)));
   const { picked, lastTenant } = takeTurns(dueIn(db, open, now), { afterTenant, limit });
-  const jobs = picked.flatMap((candidate): Job[] => {
-    const item = decide(assembleIdle(candidate, candidate), now);
-    if (!item?.job) return [];
-    saveClaim(db, candidate.id, item);
-    return [item.job];
-  });
+  const writes = new Writes(db);
+  const jobs: Job[] = [];
+  for (const candidate of picked) {
+    const found = loadIdle(db, candidate);
+    const item = decide(found, now);
+    if (!item?.job) continue;
+    saveClaim(db, writes, { id: candidate.id, before: found.job, item });
+    jobs.push(item.job);
+  }
+  writes.flush();
   return { now, alive, jobs, lastTenant };
 }
 
@@ -130,28 +137,19 @@ type Stretch = {
   readonly limit: number;
 };
 
-type Tuple = readonly [
+type DueTuple = readonly [
   id: number,
   jobId: string,
-  status: Status,
   rev: number,
-  attemptId: string | null,
   createdAt: number,
-  updatedAt: number,
   inboxRev: number,
-  state: string,
   priority: number,
   dueAt: number,
-  created: string,
-  link: string,
 ];
 
 function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Candidate[] {
-  const tuples = db.tuples<Tuple>(
-    `SELECT jobs.id, job_id, status, jobs.rev, attempt_id, created_at, updated_at, inbox_rev, state, priority, due_at,
-     first.body, ifnull(head.link, first.link)
-     FROM jobs JOIN log AS first ON first.job = jobs.id AND first.rev = 1
-     LEFT JOIN log AS head ON jobs.rev > 1 AND head.job = jobs.id AND head.rev = jobs.rev
+  const tuples = db.tuples<DueTuple>(
+    `SELECT id, job_id, rev, created_at, inbox_rev, priority, due_at FROM jobs
      WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate = ? AND (deadline_at IS NULL OR deadline_at > ?)
      ORDER BY priority DESC, due_at, job_id LIMIT ?`,
     lane,
@@ -160,29 +158,16 @@ function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Cand
     now,
     limit,
   );
-  return tuples.map((tuple) => candidateOf(tuple, gate));
-}
-
-/** Nobody holds it and it has not ended, else it would not be due. */
-function candidateOf(tuple: Tuple, gate: string): Candidate {
-  return {
-    id: tuple[0],
-    job_id: tuple[1],
-    status: tuple[2],
-    rev: tuple[3],
-    attempt_id: tuple[4],
-    incarnation: null,
-    created_at: tuple[5],
-    updated_at: tuple[6],
-    finished_at: null,
-    inbox_rev: tuple[7],
-    state: tuple[8],
-    priority: tuple[9],
-    due_at: tuple[10],
+  return tuples.map(([id, job_id, rev, created_at, inbox_rev, priority, due_at]) => ({
+    id,
+    job_id,
+    rev,
+    created_at,
+    inbox_rev,
+    priority,
+    due_at,
     gate,
-    created: tuple[11],
-    link: tuple[12],
-  };
+  }));
 }
 
 function inTurn(a: Candidate, b: Candidate): number {

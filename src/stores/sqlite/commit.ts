@@ -1,29 +1,64 @@
-import { bucketOf, rowOf, type Job } from '../../kernel/index.js';
+import type { Job } from '../../kernel/index.js';
 import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
-import { encodeState } from '../job-state.js';
-import type { SqlValue } from './driver.js';
+import { appendLog } from './append-log.js';
 import type { Session } from './session.js';
+import { insertRow, updateKnown, updateRow } from './write-row.js';
+import { Overtaken, Writes } from './writes.js';
 
 /**
- * Saves one commit within an open transaction, or finds out why not. A refusal has written nothing.
- *
- * A job whose row this process wrote last is found by that row: three index look-ups less, which is half the cost of
- * finishing a job (bench/store.ts). Whatever has changed meanwhile is noticed by the guards.
+ * Saves commits, in order, within one transaction. First in the hope that nothing came between: where something did,
+ * none of it is saved, and each commit is looked at for itself.
  */
-export function save(db: Session, item: CommitItem): CommitReply {
-  if (item.rev === 1) return create(db, item);
-  if (hasResult(db, item)) return explain(db, item, 'RESULT_STORED');
-  const known = db.rows.get(item.jobId);
-  if (item.job !== null && known?.rev === item.rev - 1 && updateKnown(db, known.id, item)) {
-    append(db, known.id, item);
-    return saved(db, known.id, item);
+export async function saveGroup(db: Session, items: readonly CommitItem[]): Promise<CommitReply[]> {
+  try {
+    return await db.write(() => saveAll(db, items, { hopeful: true }));
+  } catch (error) {
+    if (!(error instanceof Overtaken)) throw error;
+    return db.write(() => saveAll(db, items, { hopeful: false }));
   }
-  const { changes } = db.run(
+}
+
+/** Saves one commit within a transaction that is open already. */
+export function saveWithin(db: Session, item: CommitItem): CommitReply {
+  return saveAll(db, [item], { hopeful: false })[0] as CommitReply;
+}
+
+function saveAll(
+  db: Session,
+  items: readonly CommitItem[],
+  { hopeful }: { hopeful: boolean },
+): CommitReply[] {
+  const writes = new Writes(db);
+  const replies = items.map((item) => {
+    if (item.rev === 1) return create(db, writes, item);
+    return (hopeful && changeKnown(db, writes, item)) || change(db, writes, item);
+  });
+  writes.flush();
+  return replies;
+}
+
+/**
+ * Saves one commit of a job whose row this process wrote last, found by that row: three index look-ups less, and many
+ * such commits together. If anything has changed meanwhile, the guards undo the transaction. Null: it is no such job.
+ */
+function changeKnown(db: Session, writes: Writes, item: CommitItem): CommitReply | null {
+  const known = db.recent.get(item.jobId);
+  if (known?.head !== item.rev - 1 || item.job === null || item.noResultOf !== null) return null;
+  updateKnown(db, writes, { known, item, job: item.job });
+  appendLog(writes, known.id, item);
+  return saved(db, known.id, item);
+}
+
+/** Saves one commit of a job, or finds out why not. A refusal has written nothing. */
+function change(db: Session, writes: Writes, item: CommitItem): CommitReply {
+  writes.flush();
+  if (hasResult(db, item)) return explain(db, item, 'RESULT_STORED');
+  const logged = db.get<{ job: number }>(
     `INSERT INTO log (job, rev, command_id, body, link)
      SELECT id, ?2, ?3, ?4, ?5 FROM jobs WHERE job_id = ?1
      AND EXISTS (SELECT 1 FROM log WHERE job = id AND rev = ?2 - 1)
      AND (?6 IS NULL OR (attempt_id = ?6 AND incarnation IS NOT NULL)) AND (?7 IS NULL OR inbox_rev = ?7)
-     ON CONFLICT DO NOTHING`,
+     ON CONFLICT DO NOTHING RETURNING job`,
     item.jobId,
     item.rev,
     item.commandId,
@@ -32,17 +67,20 @@ export function save(db: Session, item: CommitItem): CommitReply {
     item.attemptId,
     item.inboxRev,
   );
-  if (changes === 0) return explain(db, item);
-  const id = known?.id ?? idOf(db, item.jobId) ?? 0;
-  if (item.job !== null) updateRow(db, item.job, id);
-  return saved(db, id, item);
+  if (!logged) return explain(db, item);
+  if (item.job !== null) updateRow(db, writes, { id: logged.job, before: null, job: item.job });
+  return saved(db, logged.job, item);
 }
 
 /** Saves a claim of a job that was found, within the same transaction, as nobody else's. */
-export function saveClaim(db: Session, id: number, item: CommitItem): void {
-  append(db, id, item);
-  if (item.job !== null) updateRow(db, item.job, id);
-  db.rows.set(item.jobId, { id, rev: item.rev });
+export function saveClaim(
+  db: Session,
+  writes: Writes,
+  { id, before, item }: { id: number; before: Job; item: CommitItem },
+): void {
+  if (item.job !== null) updateRow(db, writes, { id, before, job: item.job });
+  appendLog(writes, id, item);
+  remember(db, id, item);
 }
 
 export function idOf(db: Session, jobId: string): number | null {
@@ -63,24 +101,31 @@ function hasResult(db: Session, { jobId, noResultOf }: CommitItem): boolean {
 }
 
 function saved(db: Session, id: number, item: CommitItem): CommitReply {
-  if (item.job !== null) db.rows.set(item.jobId, { id, rev: item.rev });
+  remember(db, id, item);
   writeSideRows(db, id, item);
   return { ok: true, repeated: false };
 }
 
-function append(db: Session, id: number, { rev, commandId, body, link, identities }: CommitItem): void {
-  const owns = identities.length === 0 ? null : JSON.stringify(identities);
-  const sql = 'INSERT INTO log (job, rev, command_id, body, link, owns) VALUES (?, ?, ?, ?, ?, ?)';
-  db.run(sql, id, rev, commandId, body, link, owns);
+/** After a step record the row is what it was, and only the log goes further. */
+function remember(db: Session, id: number, { jobId, rev, job, link }: CommitItem): void {
+  if (job !== null) {
+    db.recent.set(jobId, { id, job, link, head: rev });
+    return;
+  }
+  const known = db.recent.get(jobId);
+  if (known?.head === rev - 1) db.recent.set(jobId, { ...known, head: rev });
 }
 
-function create(db: Session, item: CommitItem): CommitReply {
-  if (idOf(db, item.jobId) !== null) return explain(db, item);
+function create(db: Session, writes: Writes, item: CommitItem): CommitReply {
+  if (idOf(db, item.jobId) !== null) {
+    writes.flush();
+    return explain(db, item);
+  }
   const owners = item.identities.map((identity) => ownerOf(db, identity));
   if (owners.some((owner) => owner !== null)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
   const id = insertRow(db, item.job);
-  append(db, id, item);
+  appendLog(writes, id, item);
   return saved(db, id, item);
 }
 
@@ -139,66 +184,4 @@ function writeSideRows(db: Session, id: number, item: CommitItem): void {
       JSON.stringify(dlqItem),
     );
   }
-}
-
-function insertRow(db: Session, job: Job): number {
-  const row = rowOf(job);
-  return db.run(
-    `INSERT INTO jobs (job_id, bucket, tenant_id, task, queue, lane, gate, priority, created_at,
-     status, rev, attempt_id, incarnation, due_at, ready, wake_at, deadline_at, updated_at, finished_at, state)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    row.jobId,
-    bucketOf(row.jobId),
-    row.tenantId,
-    row.task,
-    row.queue,
-    row.lane,
-    row.gate,
-    row.priority,
-    row.createdAt,
-    ...changing(db, job),
-  ).id;
-}
-
-/** A job that is held stays out of the claim index, whatever becomes of it. */
-const SET_CHANGING = `SET status = ?, rev = ?, attempt_id = ?, incarnation = ?, due_at = ?, ready = ? AND NOT held,
-   wake_at = ?, deadline_at = ?, updated_at = ?, finished_at = ?, state = ?`;
-
-function updateRow(db: Session, job: Job, id: number): void {
-  db.run(`UPDATE jobs ${SET_CHANGING} WHERE id = ?`, ...changing(db, job), id);
-}
-
-/** False: the row has gone on, or a guard does not hold. */
-function updateKnown(db: Session, id: number, { jobId, rev, job, attemptId, inboxRev }: CommitItem): boolean {
-  if (job === null) return false;
-  const { changes } = db.run(
-    `UPDATE jobs ${SET_CHANGING} WHERE id = ?12 AND job_id = ?13 AND rev = ?14 - 1
-     AND (?15 IS NULL OR (attempt_id = ?15 AND incarnation IS NOT NULL)) AND (?16 IS NULL OR inbox_rev = ?16)
-     AND NOT EXISTS (SELECT 1 FROM log WHERE job = ?12 AND log.rev = ?14)`,
-    ...changing(db, job),
-    id,
-    jobId,
-    rev,
-    attemptId,
-    inboxRev,
-  );
-  return changes > 0;
-}
-
-/** The columns that change with a job, in the order in which all three statements take them. */
-function changing(db: Session, job: Job): SqlValue[] {
-  const row = rowOf(job);
-  return [
-    row.status,
-    row.rev,
-    row.attemptId,
-    row.incarnation,
-    row.dueAt,
-    row.dueAt !== null && row.dueAt <= db.now() ? 1 : 0,
-    row.wakeAt,
-    row.deadlineAt,
-    row.updatedAt,
-    row.finishedAt,
-    encodeState(job),
-  ];
 }

@@ -1,5 +1,7 @@
 import { PawlError, type ErrorCode } from '../../errors.js';
+import type { Job } from '../../kernel/index.js';
 import type { StoreClock } from '../../ports/clock.js';
+import { RecentJobs } from '../recent-jobs.js';
 import type { Database, SqlValue, Statement } from './driver.js';
 
 /** Longest wait for another process's transaction, and how often to look. */
@@ -11,8 +13,7 @@ export class Session {
   readonly #db: Database;
   readonly #clock: StoreClock;
   readonly #statements = new Map<string, Statement>();
-  /** Where the jobs are that this process wrote last. A hint: whoever uses it looks at the row itself. */
-  readonly rows = new RecentRows();
+  readonly recent = new RecentJobs<RecentRow>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(db: Database, clock: StoreClock) {
@@ -74,7 +75,7 @@ export class Session {
       return result;
     } catch (error) {
       this.#rollBack();
-      this.rows.clear();
+      this.recent.clear();
       throw storeError(error);
     }
   }
@@ -109,31 +110,13 @@ export class Session {
   }
 }
 
-type RecentRow = { readonly id: number; readonly rev: number };
-
-/** How many rows are remembered: what a busy process has in flight, in a few megabytes. */
-const MOST_RECENT = 20_000;
-
-class RecentRows {
-  #young = new Map<string, RecentRow>();
-  #old = new Map<string, RecentRow>();
-
-  get(jobId: string): RecentRow | undefined {
-    return this.#young.get(jobId) ?? this.#old.get(jobId);
-  }
-
-  set(jobId: string, row: RecentRow): void {
-    this.#young.set(jobId, row);
-    if (this.#young.size < MOST_RECENT) return;
-    this.#old = this.#young;
-    this.#young = new Map();
-  }
-
-  clear(): void {
-    this.#young.clear();
-    this.#old.clear();
-  }
-}
+/** Where a job is, what its row and the log row of the same revision hold, and how far its log goes. */
+export type RecentRow = {
+  readonly id: number;
+  readonly job: Job;
+  readonly link: string;
+  readonly head: number;
+};
 
 const SQLITE_BUSY = 5;
 

@@ -7,7 +7,7 @@ import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { localWakeUps } from '../local-wake-ups.js';
 import { claim } from './claim.js';
-import { ownerOf, save } from './commit.js';
+import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { openDatabase, type Database } from './driver.js';
 import { beat, orphans, workers } from './leases.js';
@@ -35,10 +35,9 @@ export type SqliteOptions = {
 export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
   const db = new Session(await open(path, migrations), clock);
   const wakeUps = localWakeUps();
-  const commit = groupCommit<CommitItem, CommitReply>(
-    (items) => db.write(() => items.map((item) => save(db, item))),
-    { most: MOST_IN_GROUP },
-  );
+  const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
+    most: MOST_IN_GROUP,
+  });
 
   return {
     async commit(items) {

@@ -1,5 +1,5 @@
 import type { CommitItem, CommitReply, StatementList, StoreTransaction } from '../../ports/store.js';
-import { save } from './commit.js';
+import { saveWithin } from './commit.js';
 import type { SqlValue } from './driver.js';
 import type { Session } from './session.js';
 
@@ -38,7 +38,7 @@ function commit(
   item: CommitItem,
 ): CommitReply {
   for (const { sql, values } of statements) db.run(sql, ...values);
-  const reply = save(db, item);
+  const reply = saveWithin(db, item);
   if (!reply.ok) throw new Refused(reply);
   return reply;
 }

@@ -32,6 +32,18 @@ export const claims: Topic = {
       equal(ids.length, 40);
       equal(new Set(ids).size, 40);
     },
+    'a claim takes a job as another connection left it': async (rig) => {
+      await rig.create('job_left_1');
+      const other = await rig.connect();
+      const { jobs } = await rig.claim('worker-b', { store: other });
+      const held = { attemptId: jobs[0]?.attemptId ?? '' };
+      const failed = await rig.prepare('job_left_1', command('fail-attempt', held), held);
+      await other.commit([failed]);
+      rig.clock.advance(60_000);
+      const [job] = (await rig.claim('worker-a')).jobs;
+      equal(job?.retryCount, 1);
+      deepStrictEqual((await rig.load('job_left_1')).job, job);
+    },
     'what is not due, past its deadline or waiting is left': async (rig) => {
       const now = rig.clock.now();
       await rig.create('job_later_1', { scheduledAt: now + 1_000 });

@@ -45,5 +45,37 @@ export const fencing: Topic = {
       equal((await rig.give('job_fence_4', command('cancel'))).ok, true);
       equal((await rig.load('job_fence_4')).job.status, 'cancelled');
     },
+    'commits that another connection came before are refused, and those sent with them are saved': async (
+      rig,
+    ) => {
+      const ids = Array.from({ length: 40 }, (_, i) => `job_group_${i}`);
+      for (const jobId of ids) await rig.create(jobId);
+      const { jobs } = await rig.claim('worker-a', { limit: 40 });
+      const ends = await Promise.all(
+        jobs.map(({ spec, attemptId }) => {
+          const held = { attemptId: attemptId ?? '' };
+          return rig.prepare(spec.jobId, command('complete', held), held);
+        }),
+      );
+      const [recorded, interrupted] = jobs;
+      const heldBy = (job: typeof recorded) => ({ attemptId: job?.attemptId ?? '' });
+      const other = await rig.connect();
+      await other.commit([
+        await rig.prepare('job_group_0', command('record-step', heldBy(recorded))),
+        await rig.prepare(
+          'job_group_1',
+          command('interrupt', { ...heldBy(interrupted), cause: { reason: 'drained' } }),
+        ),
+      ]);
+      const { replies } = await rig.store.commit(ends);
+      deepStrictEqual(
+        replies.flatMap((reply, i) => (reply.ok ? [] : [`${ends[i]?.jobId} ${reply.code}`])),
+        ['job_group_0 REV_TAKEN', 'job_group_1 REV_TAKEN'],
+      );
+      equal((await rig.load('job_group_0')).job.status, 'running');
+      equal((await rig.load('job_group_1')).job.status, 'interrupted');
+      equal((await rig.load('job_group_39')).job.status, 'succeeded');
+      equal((await rig.store.feed({ after: null, limit: 1_000 })).rows.length, 40 + 40 + 2 + 38);
+    },
   },
 };

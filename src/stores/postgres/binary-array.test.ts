@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { binaryArray } from './binary-array.js';
+
+test('a list is written as the server keeps it: header, then each element behind its length', () => {
+  const header = (oid: string, count: string) => `0000000100000001${oid}${count}00000001`;
+  expect(binaryArray('text', ['ä', null, '']).toString('hex')).toBe(
+    `${header('00000019', '00000003')}00000002c3a4ffffffff00000000`,
+  );
+  expect(binaryArray('int', [-2]).toString('hex')).toBe(`${header('00000017', '00000001')}00000004fffffffe`);
+  expect(binaryArray('bigint', [2 ** 33 + 5]).toString('hex')).toBe(
+    `${header('00000014', '00000001')}000000080000000200000005`,
+  );
+});
+
+test('an empty list has no dimension', () => {
+  expect(binaryArray('text', []).toString('hex')).toBe('000000000000000100000019');
+});

@@ -1,0 +1,161 @@
+import { bucketOf, rowOf, STATUSES, type Job, type JobRow } from '../../kernel/index.js';
+import type { CommitItem } from '../../ports/store.js';
+import { encodeState } from '../job-state.js';
+import type { SqlValue } from './driver.js';
+import type { RecentRow, Session } from './session.js';
+import { batched, type Batched, type Writes } from './writes.js';
+
+/** The columns that may change with a job, besides `status`, `state` and `ready`. */
+const CHANGING = [
+  'rev',
+  'attempt_id',
+  'incarnation',
+  'due_at',
+  'wake_at',
+  'deadline_at',
+  'updated_at',
+  'finished_at',
+] as const;
+
+function changing(row: JobRow): SqlValue[] {
+  return [
+    row.rev,
+    row.attemptId,
+    row.incarnation,
+    row.dueAt,
+    row.wakeAt,
+    row.deadlineAt,
+    row.updatedAt,
+    row.finishedAt,
+  ];
+}
+
+/** As SQL has it. A timer gets ready later, by a claim. */
+function isReady(db: Session, { dueAt }: JobRow): 0 | 1 {
+  return dueAt !== null && dueAt <= db.now() ? 1 : 0;
+}
+
+export function insertRow(db: Session, job: Job): number {
+  const row = rowOf(job);
+  return db.run(
+    `INSERT INTO jobs (job_id, bucket, tenant_id, task, queue, lane, gate, priority, created_at, status, ready, state,
+     ${CHANGING.join(', ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.jobId,
+    bucketOf(row.jobId),
+    row.tenantId,
+    row.task,
+    row.queue,
+    row.lane,
+    row.gate,
+    row.priority,
+    row.createdAt,
+    row.status,
+    isReady(db, row),
+    encodeState(job),
+    ...changing(row),
+  ).id;
+}
+
+/** Updates the row of a job that this transaction has looked at; `before` is null if not at all of it. */
+export function updateRow(
+  db: Session,
+  { rows }: Writes,
+  { id, before, job }: { id: number; before: Job | null; job: Job },
+): void {
+  const { shape, values } = changesOf(db, { before, job });
+  values.push(id);
+  rows.add(updateOf(shape), values);
+}
+
+/** Updates a row that must still be as this process left it, and for which the commit's guards must hold. */
+export function updateKnown(
+  db: Session,
+  { rows }: Writes,
+  { known, item, job }: { known: RecentRow; item: CommitItem; job: Job },
+): void {
+  const changes = changesOf(db, { before: known.job, job });
+  const { values } = changes;
+  let shape = changes.shape | IF_KNOWN;
+  values.push(known.id, item.jobId, known.job.rev, known.job.createdAt);
+  if (item.attemptId !== null) {
+    shape |= IF_HOLDER;
+    values.push(item.attemptId);
+  }
+  if (item.inboxRev !== null) {
+    shape |= IF_INBOX;
+    values.push(item.inboxRev);
+  }
+  rows.add(updateOf(shape), values);
+}
+
+/**
+ * Which statement it takes. One bit for each column that gets a value and one for each that gets null, in the order of
+ * CHANGING; one for each condition; and above them the status, as its place in the list.
+ */
+type Shape = number;
+const VALUE = 1;
+const NULL = VALUE << CHANGING.length;
+const READY = NULL << CHANGING.length;
+const IF_KNOWN = READY << 1;
+const IF_HOLDER = READY << 2;
+const IF_INBOX = READY << 3;
+const STATUS = READY << 4;
+
+/**
+ * Only what differs is written: a column that stands still costs no index anything. What comes from a short list, null
+ * above all, is part of the statement: handing over a value costs as much as storing it (bench/store).
+ */
+function changesOf(
+  db: Session,
+  { before, job }: { before: Job | null; job: Job },
+): { readonly shape: Shape; readonly values: SqlValue[] } {
+  const row = rowOf(job);
+  const was = before && changing(rowOf(before));
+  const values: SqlValue[] = [encodeState(job)];
+  let shape = STATUSES.indexOf(row.status) * STATUS;
+  changing(row).forEach((value, i) => {
+    if (was !== null && was[i] === value) return;
+    shape |= (value === null ? NULL : VALUE) << i;
+    if (value !== null) values.push(value);
+  });
+  if (row.dueAt !== null) {
+    shape |= READY;
+    values.push(isReady(db, row));
+  }
+  return { shape, values };
+}
+
+const updates = new Map<Shape, Batched>();
+
+function updateOf(shape: Shape): Batched {
+  const known = updates.get(shape);
+  if (known !== undefined) return known;
+  const valued = ['state', ...CHANGING.filter((_, i) => shape & (VALUE << i))];
+  const nulls = CHANGING.filter((_, i) => shape & (NULL << i));
+  const keys = ['id'];
+  if (shape & IF_KNOWN) keys.push('job_id', 'rev', 'created_at');
+  if (shape & IF_HOLDER) keys.push('attempt_id');
+  if (shape & IF_INBOX) keys.push('inbox_rev');
+
+  const given = [...valued, ...(shape & READY ? ['ready'] : []), ...keys];
+  const sql = (from: string, value: (place: number) => string): string => {
+    const set = [
+      `status = '${STATUSES[Math.floor(shape / STATUS)]}'`,
+      ...valued.map((column, i) => `${column} = ${value(i)}`),
+      ...nulls.map((column) => `${column} = NULL`),
+    ];
+    // A job that is held stays out of the claim index, whatever becomes of it.
+    if (shape & READY) set.push(`ready = ${value(valued.length)} AND NOT held`);
+    else if (nulls.includes('due_at')) set.push('ready = 0');
+    const where = keys.map((column, i) => `jobs.${column} = ${value(given.length - keys.length + i)}`);
+    if (shape & IF_HOLDER) where.push('incarnation IS NOT NULL');
+    return `UPDATE jobs SET ${set.join(', ')} ${from} WHERE ${where.join(' AND ')}`;
+  };
+  const names = given.map((_, i) => `c${i}`).join();
+  const update = batched(given.length, {
+    one: sql('', () => '?'),
+    many: (lists) => `WITH given (${names}) AS (VALUES ${lists}) ${sql('FROM given', (i) => `given.c${i}`)}`,
+  });
+  updates.set(shape, update);
+  return update;
+}
