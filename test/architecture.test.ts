@@ -18,6 +18,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   client: ['kernel', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
   cli: ['kernel', 'ports', 'engine', 'stores', 'client', 'testkit', 'errors.ts'],
+  'index.ts': ['client', 'worker', 'engine', 'ports', 'errors.ts'],
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {

@@ -21,8 +21,7 @@ import type { Task } from './task.js';
 export type PawlOptions = {
   /** `sqlite:` and a path, `postgres://…`, or `memory:`; or a store that is open already. */
   readonly store: string | Store;
-  // eslint-disable-next-line -- tasks of any types
-  readonly tasks?: readonly Task<never, unknown>[];
+  readonly tasks?: readonly Task<unknown, unknown>[];
   readonly log?: Logger;
   /** For tests: where time and chance come from. */
   readonly clock?: Clock;
@@ -58,17 +57,17 @@ const DEFAULT_DRAIN: Duration = '10s';
 /** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
 export class Pawl {
   readonly #engine: Engine;
-  readonly #tasks: readonly Task<never, unknown>[];
+  readonly #tasks: readonly Task<unknown, unknown>[];
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #closed = false;
 
-  constructor(engine: Engine, tasks: readonly Task<never, unknown>[]) {
+  constructor(engine: Engine, tasks: readonly Task<unknown, unknown>[]) {
     this.#engine = engine;
     this.#tasks = tasks;
   }
 
   /** Starts a job, or finds the one that was started with the same key. */
-  async start<I, R>(task: Task<I, R>, input: I, options: StartWith = {}): Promise<Start<R>> {
+  async start<I, R>(task: Task<I, R>, input: NoInfer<I>, options: StartWith = {}): Promise<Start<R>> {
     const [started] = await this.startMany(task, [{ input, options }], { tx: options.tx });
     return started as Start<R>;
   }
@@ -76,7 +75,7 @@ export class Pawl {
   /** Starts many jobs in one commit to the store. */
   async startMany<I, R>(
     task: Task<I, R>,
-    jobs: readonly { readonly input: I; readonly options?: StartOptions }[],
+    jobs: readonly { readonly input: NoInfer<I>; readonly options?: StartOptions }[],
     { tx }: { tx?: unknown } = {},
   ): Promise<Start<R>[]> {
     this.#expectOpen();
@@ -194,7 +193,7 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   return new Pawl(engine, tasks);
 }
 
-function expectDistinct(tasks: readonly Task<never, unknown>[]): void {
+function expectDistinct(tasks: readonly Task<unknown, unknown>[]): void {
   const seen = new Set<string>();
   for (const { definition } of tasks) {
     const { name, version } = definition;
