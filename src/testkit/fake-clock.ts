@@ -6,6 +6,8 @@ export interface FakeClock extends Clock {
   advance(ms: number): void;
   /** Actions that are still to run. A test that ends with some has leaked a timer. */
   readonly pending: number;
+  /** When the next of them is due; null if there is none. */
+  readonly nextAt: number | null;
 }
 
 type Timer = { readonly at: number; readonly order: number; readonly action: () => void };
@@ -46,6 +48,9 @@ export function fakeClock(startAt: number): FakeClock {
     },
     get pending() {
       return timers.size;
+    },
+    get nextAt() {
+      return nextDue(Number.POSITIVE_INFINITY)?.at ?? null;
     },
   };
 }
