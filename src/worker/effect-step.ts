@@ -1,10 +1,19 @@
-import { InvariantViolation, stepKey, type EntryFacts, type JsonText } from '../kernel/index.js';
+import {
+  attemptOf,
+  effectDecisionWait,
+  InvariantViolation,
+  stepKey,
+  type EffectStep,
+  type EntryFacts,
+  type JsonText,
+} from '../kernel/index.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { settle } from './effect-barrier.js';
 import type { EffectDefinition } from './effect-definition.js';
 import { enter } from './effect-entry.js';
 import { catchUp, expectSame, factsOf, useOf, type EffectUse } from './effect-use.js';
 import { never, type Execution } from './execution.js';
+import { StepError } from './run-step.js';
 
 /** How often a body that runs elsewhere is asked after. */
 const IN_FLIGHT_POLL_MS = 1_000;
@@ -40,6 +49,7 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     await replay.deliver(use);
     return known.result;
   }
+  if (known?.kind === 'effect') expectUnfailed(execution, use, known);
   const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;
   const { step, occurrence, effectKey, inputText } = use;
   const answer = await execution.ask({
@@ -69,6 +79,18 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     default:
       throw rejectionError(answer, `enter effect '${use.effect.name}' at step '${stepKey(use)}'`);
   }
+}
+
+/**
+ * An entry that threw, and turned out not to have happened, has failed for this attempt: the handler sees the same error
+ * in every replay, and the next entry costs a retry. Unless an operator said to go on.
+ */
+function expectUnfailed({ attempt }: Execution, use: EffectUse, known: EffectStep): void {
+  const { state, entry, failure, failedInAttempt } = known;
+  if (state !== 'closed' || failure === null || failedInAttempt !== attemptOf(attempt.job)) return;
+  const { step, occurrence } = use;
+  const decided = attempt.steps.waitFor(effectDecisionWait({ step, occurrence, entry }).key);
+  if (!decided) throw new StepError(failure);
 }
 
 const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };

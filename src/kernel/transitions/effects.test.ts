@@ -38,6 +38,8 @@ describe('the ledger', () => {
     intendedAt: T0,
     input: '{}',
     result: null,
+    failure: null,
+    failedInAttempt: null,
   };
 
   test('GUA-3 AllowExecute: no row, or the row was closed', () => {
