@@ -175,6 +175,8 @@ export class Worker {
     running.done = this.#finish(running, { job, ...head }, task).finally(() => {
       this.#running.delete(attemptId);
       if (this.#hungry) this.#engine.bells.claims.ring();
+      // Jobs with the same key may have been waiting for this one to make room, here or elsewhere.
+      if (job.spec.concurrencyKey !== null) this.#engine.store.wake([laneOf(job.spec)]);
     });
   }
 
