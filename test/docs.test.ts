@@ -40,6 +40,39 @@ describe('documents', () => {
     expect(read('README.md')).toContain(`\`\`\`ts\n${example}\`\`\``);
   });
 
+  describe('code in docs/guide.md is code that is run', () => {
+    const blocks = codeOf(read('docs/guide.md'));
+    const files = filesUnder('examples').map((path) => bare(read(path)));
+
+    test.each(blocks.map((block) => [block.split('\n', 1)[0] ?? '', block]))('%s', (_first, block) => {
+      expect(
+        files.some((file) => file.includes(bare(block))),
+        block,
+      ).toBe(true);
+    });
+
+    test('the reader of code reads all of it, and would notice a change', () => {
+      expect(blocks.length).toBeGreaterThan(20);
+      expect(read('docs/guide.md').match(/^```/gm)?.length).toBe(2 * blocks.length);
+      for (const block of blocks) {
+        const changed = bare(block.replace(/\w+(?=\W*$)/, 'altered'));
+        expect(files.some((file) => file.includes(changed))).toBe(false);
+      }
+    });
+  });
+
+  test('every example is in the guide, and run by a test', () => {
+    const examples = filesUnder('examples').filter((path) => /^examples\/[^/]+\.ts$/.test(path));
+    const programs = examples.filter((path) => !/\.test\.ts$|five-views/.test(path));
+    expect(programs.length).toBeGreaterThan(4);
+    for (const path of programs) {
+      expect(read('docs/guide.md')).toContain(`(../${path})`);
+      expect(read('test/examples.test.ts')).toContain(
+        `run('${path.slice('examples/'.length, -'.ts'.length)}'`,
+      );
+    }
+  });
+
   test('every script that a page tells to run exists', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const told = pages
@@ -63,3 +96,13 @@ describe('documents', () => {
       expect(read('docs/decisions/README.md')).toContain(page);
   });
 });
+
+/** The TypeScript on a page. */
+function codeOf(page: string): string[] {
+  return [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1] ?? '');
+}
+
+/** Without what the formatter decides: blanks, line breaks, and the commas that go with them. */
+function bare(code: string): string {
+  return code.replaceAll(/\s+/g, '').replaceAll(/,([)\]}])/g, '$1');
+}

@@ -76,10 +76,10 @@ describe('starting a job', () => {
     const later = await rig.app.start(echo, 1, { delay: '2h' });
     const at = await rig.app.start(echo, 2, { runAt: new Date(T0 + 3_600_000) });
     expect(await later.job.why()).toMatchObject({ code: 'not_due', until: T0 + 7_200_000 });
-    expect((await rig.ended(at.job, { mostMs: 86_400_000 })).startedAt).toBeGreaterThanOrEqual(
+    expect((await rig.ended(at.job, { atMost: 86_400_000 })).startedAt).toBeGreaterThanOrEqual(
       T0 + 3_600_000,
     );
-    expect((await rig.ended(later.job, { mostMs: 86_400_000 })).startedAt).toBeGreaterThanOrEqual(
+    expect((await rig.ended(later.job, { atMost: 86_400_000 })).startedAt).toBeGreaterThanOrEqual(
       T0 + 7_200_000,
     );
     const both = rig.app.start(echo, 1, { delay: 1, runAt: 1 });
@@ -226,7 +226,7 @@ test('types: what goes in follows the schema, what comes out is what JSON makes 
     expectTypeOf(await step.call('echo', typed, { n: 1 })).toEqualTypeOf<{ at: string }>();
     return { at: new Date(0), tags: new Set<string>(), nested: [{ big: null as null | Date }] };
   });
-  const typed = task<{ n: number }, { n: number }, { at: Date }>({ name: 'typed' }, () => ({
+  const typed = task<{ n: number }, { at: Date }>({ name: 'typed' }, () => ({
     at: new Date(0),
   }));
   expectTypeOf<Parameters<TestApp['app']['start']>[1]>().toEqualTypeOf<unknown>();

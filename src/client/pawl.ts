@@ -81,7 +81,7 @@ export class Pawl {
   }
 
   /** Starts a job, or finds the one that was started with the same key. */
-  async start<I, R>(task: Task<I, R>, input: I, options: StartWith = {}): Promise<Start<R>> {
+  async start<I, R>(task: Task<I, R>, input: NoInfer<I>, options: StartWith = {}): Promise<Start<R>> {
     const [started] = await this.startMany(task, [{ input, options }], { tx: options.tx });
     return started as Start<R>;
   }
@@ -89,7 +89,7 @@ export class Pawl {
   /** Starts many jobs in one commit to the store. */
   async startMany<I, R>(
     task: Task<I, R>,
-    jobs: readonly { readonly input: I; readonly options?: StartOptions }[],
+    jobs: readonly { readonly input: NoInfer<I>; readonly options?: StartOptions }[],
     { tx }: { tx?: unknown } = {},
   ): Promise<Start<R>[]> {
     this.#expectOpen();

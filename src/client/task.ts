@@ -43,8 +43,11 @@ export type Task<I, R> = {
 /** A task of whatever types. */
 export type AnyTask = Pick<Task<unknown, unknown>, 'name' | 'definition'>;
 
-/** Defines a task: a named handler, run durably. */
-export function task<I = unknown, O = I, R = unknown>(
+/**
+ * Defines a task: a named handler, run durably. The types of its input come from the schema; without one, from the
+ * handler: `async ({ input, step }: HandlerContext<Order>) => …`.
+ */
+export function task<O = unknown, R = unknown, I = O>(
   options: TaskOptions<I, O>,
   handler: (context: HandlerContext<O>) => R | Promise<R>,
 ): Task<I, R> {

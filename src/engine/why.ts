@@ -120,7 +120,9 @@ async function explainIdle(engine: Engine, job: Job, now: Timestamp): Promise<Ex
   if (paused)
     return said('queue_paused', `Queue '${queue}' is paused by ${paused.by} since ${utc(paused.since)}.`);
   const { workers } = await engine.store.workers({ incarnations: null });
-  const able = workers.filter(({ lanes }) => lanes.includes(laneOf(job.spec)));
+  const able = workers.filter(
+    ({ lanes, leaseUntil }) => now < leaseUntil && lanes.includes(laneOf(job.spec)),
+  );
   if (able.length === 0) {
     const versioned = version === null ? '' : ` in version '${version}'`;
     return said('no_worker', `No live worker knows task '${task}'${versioned} on queue '${queue}'.`);

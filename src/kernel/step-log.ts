@@ -1,4 +1,5 @@
 import type { Event } from './event.js';
+import type { Failure } from './failure.js';
 import { attemptOf, type Job } from './job.js';
 import type { JsonText } from './payload.js';
 import type { EffectStep, Step, WaitStep } from './step.js';
@@ -115,16 +116,17 @@ export class StepLog implements StepIndex {
           intendedAt: event.at,
           result: null,
           failure: null,
+          failedInAttempt: null,
         });
         return;
       case 'effect.recorded':
         this.#put(event, { ...this.#effect(event), state: 'committed', result: event.result });
         return;
       case 'effect.closed':
-        this.#put(event, { ...this.#effect(event), state: 'closed', failure: event.failure });
+        this.#put(event, { ...this.#effect(event), state: 'closed', ...failedIn(before, event) });
         return;
       case 'effect.unknown':
-        this.#put(event, { ...this.#effect(event), state: 'unknown', failure: event.failure });
+        this.#put(event, { ...this.#effect(event), state: 'unknown', ...failedIn(before, event) });
         return;
       case 'effect.reconciled':
         this.#put(event, { ...this.#effect(event), state: STATE_AFTER[event.verdict], result: event.result });
@@ -183,6 +185,13 @@ const STATE_AFTER = { happened: 'committed', notHappened: 'closed', cannotTell: 
 function isPending(step: Step): boolean {
   if (step.kind === 'effect') return step.state === 'open' || step.state === 'unknown';
   return step.kind === 'wait' && step.outcome === null;
+}
+
+function failedIn(
+  job: Job,
+  { failure }: { failure: Failure },
+): Pick<EffectStep, 'failure' | 'failedInAttempt'> {
+  return { failure, failedInAttempt: attemptOf(job) };
 }
 
 /** For a job that has none yet. */

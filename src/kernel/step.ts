@@ -30,8 +30,9 @@ export type EffectStep = {
   readonly intendedAt: Timestamp;
   readonly input: JsonText;
   readonly result: JsonText | null;
-  /** What the body threw, where its outcome is unknown or the entry was closed because of it. */
+  /** What the latest entry threw, if it did, and in which attempt: it holds for that attempt, as a step's does. */
   readonly failure: Failure | null;
+  readonly failedInAttempt: number | null;
 };
 
 /** The child job that a step started. */

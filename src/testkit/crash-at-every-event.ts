@@ -7,7 +7,8 @@ import { memoryStore } from '../stores/memory/memory-store.js';
 import { fakeClock } from './fake-clock.js';
 import { MortalStore, type CrashPoint } from './mortal-store.js';
 import { T0 } from './sample-job.js';
-import { advanceUntil, testApp, type TestAppOptions } from './test-app.js';
+import { advanceUntil } from './advance-until.js';
+import { testApp, type TestAppOptions } from './test-app.js';
 
 export type CrashOptions = Pick<TestAppOptions, 'hooks'> & {
   /** Other tasks that the job calls. */
@@ -77,7 +78,7 @@ async function runOnce<I, R>(
   const { job } = await starter.app.start(task, input);
   for (const [key, payload] of Object.entries(signals)) await job.signal(key, payload);
 
-  const within = { mostMs: MOST_MS };
+  const within = { atMost: MOST_MS };
   if (crash !== null) await advanceUntil(clock, async () => mortal.isDead || (await isOver(job)), within);
   // Before the lease of the dead one has run out nobody can take over: the heir lets it pass.
   const heir = crash === null ? null : await testApp({ ...common, store, seed: 3 });

@@ -4,10 +4,10 @@ import type { Clock } from '../ports/clock.js';
 export interface FakeClock extends Clock {
   /** Moves on by `ms`, running what falls due on the way, each at its own time and in order. */
   advance(ms: number): void;
-  /** Moves on to the next action that is to run within `mostMs`; without one, by `mostMs`. */
-  advanceToNext(mostMs: number): void;
   /** Actions that are still to run. A test that ends with some has leaked a timer. */
   readonly pending: number;
+  /** When the next of them is due; null if there is none. */
+  readonly nextAt: number | null;
 }
 
 type Timer = { readonly at: number; readonly order: number; readonly action: () => void };
@@ -46,12 +46,11 @@ export function fakeClock(startAt: number): FakeClock {
       }
       now = until;
     },
-    advanceToNext(mostMs) {
-      const next = nextDue(now + mostMs);
-      this.advance(next ? next.at - now : mostMs);
-    },
     get pending() {
       return timers.size;
+    },
+    get nextAt() {
+      return nextDue(Number.POSITIVE_INFINITY)?.at ?? null;
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Job } from '../kernel/index.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
+import { advanceUntil, type AdvanceOptions } from './advance-until.js';
 import { fakeClock, type FakeClock } from './fake-clock.js';
 import { prng } from './prng.js';
 import { T0 } from './sample-job.js';
@@ -22,10 +23,10 @@ export type TestApp = {
   readonly app: Pawl;
   readonly clock: FakeClock;
   readonly store: Store;
-  /** Moves time on, from one timer to the next, until `promise` settles. Throws if it takes longer than `mostMs`. */
-  run<T>(promise: Promise<T>, options?: { mostMs?: number }): Promise<T>;
+  /** Moves time on, from one timer to the next, until `promise` settles. Throws if that takes too long. */
+  run<T>(promise: Promise<T>, options?: AdvanceOptions): Promise<T>;
   /** The job once it has ended, time moving on as with `run`. */
-  ended(job: Pick<JobHandle, 'status'>, options?: { mostMs?: number }): Promise<Job>;
+  ended(job: Pick<JobHandle, 'status'>, options?: AdvanceOptions): Promise<Job>;
   /** Lets everything run that needs no time to pass. */
   idle(): Promise<void>;
   stop(): Promise<void>;
@@ -33,7 +34,6 @@ export type TestApp = {
 
 /** Long, so that a month passes in a few hundred rounds; what is due sooner is told to the loops anyway. */
 const WORK: WorkOptions = { lease: '1d', poll: '1h', stopOnSignal: false };
-const MOST_MS = 3_600_000;
 /** Enough turns of the event loop for one commit to travel through all layers and back. */
 const TURNS = 12;
 
@@ -50,7 +50,7 @@ export async function testApp(options: TestAppOptions): Promise<TestApp> {
   const store = options.store ?? memoryStore({ clock });
   const app = await pawl({ store, tasks, schedules, hooks, log, clock, random: prng(options.seed ?? 1) });
   if (work !== false) await app.work({ ...WORK, ...work });
-  const run = <T>(promise: Promise<T>, within: { mostMs?: number } = {}) => settle(clock, promise, within);
+  const run = <T>(promise: Promise<T>, within: AdvanceOptions = {}) => advanceUntil(clock, promise, within);
   return {
     app,
     clock,
@@ -63,31 +63,6 @@ export async function testApp(options: TestAppOptions): Promise<TestApp> {
     },
     stop: () => run(app.close()),
   };
-}
-
-/** Moves a fake clock on, from one timer to the next, until something is so. */
-export async function advanceUntil(
-  clock: FakeClock,
-  isSo: () => boolean | Promise<boolean>,
-  { mostMs = MOST_MS }: { mostMs?: number } = {},
-): Promise<void> {
-  const until = clock.now() + mostMs;
-  await idle();
-  while (!(await isSo())) {
-    if (clock.now() >= until) throw new Error(`nothing came of it within ${mostMs} ms`);
-    clock.advanceToNext(until - clock.now());
-    await idle();
-  }
-}
-
-async function settle<T>(clock: FakeClock, promise: Promise<T>, options: { mostMs?: number }): Promise<T> {
-  let settled = false;
-  const watched = promise.finally(() => {
-    settled = true;
-  });
-  watched.catch(() => undefined);
-  await advanceUntil(clock, () => settled, options);
-  return watched;
 }
 
 async function idle(): Promise<void> {

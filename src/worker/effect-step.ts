@@ -1,4 +1,12 @@
-import { InvariantViolation, stepKey, type EntryFacts, type JsonText } from '../kernel/index.js';
+import {
+  attemptOf,
+  effectDecisionWait,
+  InvariantViolation,
+  stepKey,
+  type EffectStep,
+  type EntryFacts,
+  type JsonText,
+} from '../kernel/index.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { settle } from './effect-barrier.js';
 import type { EffectDefinition } from './effect-definition.js';
@@ -41,6 +49,7 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     await replay.deliver(use);
     return known.result;
   }
+  if (known?.kind === 'effect') expectUnfailed(execution, use, known);
   const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;
   const { step, occurrence, effectKey, inputText } = use;
   const answer = await execution.ask({
@@ -64,16 +73,24 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     case 'EFFECT_IN_FLIGHT':
       await execution.pauseUntil(execution.engine.now() + IN_FLIGHT_POLL_MS, use.step);
       return null;
-    case 'EFFECT_BARRIER': {
-      const threw = known?.kind === 'effect' && known.state === 'unknown' ? known.failure : null;
-      const didHappen = await settle(execution, use, facts);
-      // A body that threw has failed this attempt, even if it was found to have done nothing: a retry enters again.
-      if (threw && !didHappen) throw new StepError(threw);
+    case 'EFFECT_BARRIER':
+      await settle(execution, use, facts);
       return null;
-    }
     default:
       throw rejectionError(answer, `enter effect '${use.effect.name}' at step '${stepKey(use)}'`);
   }
+}
+
+/**
+ * An entry that threw, and turned out not to have happened, has failed for this attempt: the handler sees the same error
+ * in every replay, and the next entry costs a retry. Unless an operator said to go on.
+ */
+function expectUnfailed({ attempt }: Execution, use: EffectUse, known: EffectStep): void {
+  const { state, entry, failure, failedInAttempt } = known;
+  if (state !== 'closed' || failure === null || failedInAttempt !== attemptOf(attempt.job)) return;
+  const { step, occurrence } = use;
+  const decided = attempt.steps.waitFor(effectDecisionWait({ step, occurrence, entry }).key);
+  if (!decided) throw new StepError(failure);
 }
 
 const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };

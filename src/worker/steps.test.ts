@@ -210,7 +210,7 @@ describe('a handler that does not follow its history', () => {
     advanceUntil(
       clock,
       async () => (await job.status()).waits.some(({ reason }) => reason === 'nondeterminism'),
-      { mostMs: 86_400_000 },
+      { atMost: 86_400_000 },
     );
 
   test.each<[string, Handler, RegExp]>([

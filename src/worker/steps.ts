@@ -37,7 +37,7 @@ export interface Steps {
     options?: StepOptions,
   ): Promise<Json<T>>;
   /** Enters an effect at most once, unless it was declared not to have happened. */
-  effect<I, O>(name: string, effect: Enterable<I, O>, input: I): Promise<Json<O>>;
+  effect<I, O>(name: string, effect: Enterable<I, O>, input: NoInfer<I>): Promise<Json<O>>;
   /**
    * Commits the application's own writes and the record of this step in one transaction: exactly once. `tx` is a `pg`
    * client on Postgres, and a `StatementList` on SQLite. The tables must be in Pawl's own database.
@@ -52,7 +52,7 @@ export interface Steps {
   waitFor<T = unknown>(key: string, options?: WaitOptions & { timeout?: never }): Promise<T>;
   waitFor<T = unknown>(key: string, options: WaitOptions & { timeout: Duration }): Promise<T | undefined>;
   /** Runs another task as a child job, and waits for its result. A child that fails throws CHILD_FAILED. */
-  call<I, O>(name: string, task: Callable<I, O>, input: I, options?: CallOptions): Promise<Json<O>>;
+  call<I, O>(name: string, task: Callable<I, O>, input: NoInfer<I>, options?: CallOptions): Promise<Json<O>>;
   /** The time in milliseconds since the Unix epoch, the same in every replay. */
   now(): Promise<number>;
   /** A number from 0 up to 1, the same in every replay. */

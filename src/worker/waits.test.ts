@@ -30,7 +30,7 @@ describe('sleeping', () => {
     });
     const asleep = await rig.job.status();
     expect(asleep).toMatchObject({ status: 'waiting', worker: null, waits: [{ kind: 'timer' }] });
-    await rig.ended(rig.job, { mostMs: 31 * DAY });
+    await rig.ended(rig.job, { atMost: 31 * DAY });
     expect(woke - asleep.createdAt).toBeGreaterThanOrEqual(30 * DAY);
     expect(woke - asleep.createdAt).toBeLessThan(30 * DAY + 3_600_001);
   });
@@ -69,7 +69,7 @@ describe('sleeping', () => {
       },
       { timeout: '10s' },
     );
-    expect((await rig.ended(rig.job, { mostMs: 4 * DAY })).result).toBe('"done"');
+    expect((await rig.ended(rig.job, { atMost: 4 * DAY })).result).toBe('"done"');
   });
 });
 
@@ -101,7 +101,7 @@ describe('signals', () => {
     const { job } = await rig.app.start(early, null);
     await rig.idle();
     expect(await job.signal('approval', 7)).toBe('kept');
-    const ended = await rig.ended(job, { mostMs: DAY });
+    const ended = await rig.ended(job, { atMost: DAY });
     expect([ended.result, ended.waits]).toEqual(['7', []]);
   });
 
@@ -130,7 +130,7 @@ describe('signals', () => {
       const answer = await step.waitFor('approval', { timeout: '1h' });
       return answer === undefined ? 'nobody' : answer;
     });
-    expect((await rig.ended(rig.job, { mostMs: DAY })).result).toBe('"nobody"');
+    expect((await rig.ended(rig.job, { atMost: DAY })).result).toBe('"nobody"');
   });
 
   test('GUA-8 bad keys, and keys that the task does not declare, are refused and nothing is stored', async () => {
@@ -152,7 +152,7 @@ describe('signals', () => {
   test('GUA-8 a message whose bearer died before waking the job is found by the sweep', async () => {
     const rig = await started(approval);
     await rig.store.putMessage({ jobId: rig.job.id, key: 'approval', payload: '"swept"' });
-    expect((await rig.ended(rig.job, { mostMs: DAY })).result).toBe('"swept"');
+    expect((await rig.ended(rig.job, { atMost: DAY })).result).toBe('"swept"');
   });
 
   test('a thousand jobs that wait are woken by a thousand signals', async () => {

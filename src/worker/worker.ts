@@ -179,8 +179,9 @@ export class Worker {
     this.#running.set(attemptId, running);
     running.done = this.#finish(running, { job, ...head }, task).finally(() => {
       this.#running.delete(attemptId);
-      // Room, here or under its concurrency key, for one that was left behind.
-      if (this.#hungry || job.spec.concurrencyKey !== null) this.#engine.bells.claims.ring();
+      if (this.#hungry) this.#engine.bells.claims.ring();
+      // Jobs with the same key may have been waiting for this one to make room, here or elsewhere.
+      if (job.spec.concurrencyKey !== null) this.#engine.store.wake([laneOf(job.spec)]);
     });
   }
 

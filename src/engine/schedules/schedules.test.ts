@@ -37,7 +37,7 @@ async function firingsOf(cluster: Cluster): Promise<number[]> {
 /** Lets time pass in steps, so that loops get their turns. */
 async function pass({ clock }: Cluster, ms: number, step = 60_000): Promise<void> {
   const until = clock.now() + ms;
-  await advanceUntil(clock, () => clock.now() >= until, { mostMs: ms + step });
+  await advanceUntil(clock, () => clock.now() >= until, { atMost: ms + step });
 }
 
 const hourly: ScheduleDeclaration = { id: 'hourly', every: '1h', input: 1 };

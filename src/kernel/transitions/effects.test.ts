@@ -36,9 +36,10 @@ describe('the ledger', () => {
     attemptId: 'worker-z/1',
     worker: { id: 'worker-z', incarnation: 'worker-z.1' },
     intendedAt: T0,
-    failure: null,
     input: '{}',
     result: null,
+    failure: null,
+    failedInAttempt: null,
   };
 
   test('GUA-3 AllowExecute: no row, or the row was closed', () => {

@@ -24,22 +24,41 @@ export async function effects(db: Queries, jobId: string): Promise<Reply<{ resul
   return { now: await db.now(), results: results.map((row) => ({ jobId, ...row })) };
 }
 
-/** The job's row is locked first: a wait that begins at the same moment sees the inbox before or after, never between. */
-export async function putMessage(
-  db: Queries,
-  { jobId, key, payload }: NewMessage,
-): Promise<Reply<{ outcome: 'kept' | 'repeated' | 'no job' }>> {
+type Put = Reply<{ outcome: 'kept' | 'repeated' | 'no job' }>;
+
+/**
+ * Messages that came together, in one transaction. The jobs' rows are locked first, in the order of their ids: a wait that
+ * begins at the same moment sees the inbox before or after, never between.
+ */
+export async function putMessages(db: Queries, messages: readonly NewMessage[]): Promise<Put[]> {
   const now = await db.now();
-  const job = await db.rows('SELECT 1 FROM pawl.jobs WHERE job_id = $1 FOR UPDATE', [jobId]);
-  if (job.length === 0) return { now, outcome: 'no job' };
-  const kept = await db.rows(
-    'INSERT INTO pawl.inbox (job_id, key, payload, received_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING RETURNING 1',
-    [jobId, key, payload, now],
+  const jobs = await db.rows<{ job_id: string }>(
+    'SELECT job_id FROM pawl.jobs WHERE job_id = ANY($1::text[]) ORDER BY job_id FOR UPDATE',
+    [[...new Set(messages.map(({ jobId }) => jobId))]],
   );
-  if (kept.length === 0) return { now, outcome: 'repeated' };
-  await db.rows('UPDATE pawl.jobs SET inbox_rev = inbox_rev + 1 WHERE job_id = $1', [jobId]);
-  return { now, outcome: 'kept' };
+  const there = new Set(jobs.map((job) => job.job_id));
+  const put = messages.filter(({ jobId }) => there.has(jobId));
+  const kept = await db.rows<{ job_id: string; key: string }>(
+    `INSERT INTO pawl.inbox (job_id, key, payload, received_at)
+     SELECT job_id, key, payload, $4 FROM unnest($1::text[], $2::text[], $3::text[]) AS new (job_id, key, payload)
+     ON CONFLICT DO NOTHING RETURNING job_id, key`,
+    [put.map(({ jobId }) => jobId), put.map(({ key }) => key), put.map(({ payload }) => payload), now],
+  );
+  await db.rows(
+    `UPDATE pawl.jobs SET inbox_rev = inbox_rev + new.messages
+     FROM (SELECT job_id, count(*)::int AS messages FROM unnest($1::text[]) AS kept (job_id) GROUP BY job_id) AS new
+     WHERE jobs.job_id = new.job_id`,
+    [kept.map((message) => message.job_id)],
+  );
+  const isNew = new Set(kept.map((message) => nameOf(message.job_id, message.key)));
+  return messages.map(({ jobId, key }) => {
+    if (!there.has(jobId)) return { now, outcome: 'no job' };
+    // Of two with one key in one group, the first was kept.
+    return { now, outcome: isNew.delete(nameOf(jobId, key)) ? 'kept' : 'repeated' };
+  });
 }
+
+const nameOf = (jobId: string, key: string): string => `${jobId} ${key}`;
 
 export async function inbox(
   db: Queries,

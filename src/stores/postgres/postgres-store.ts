@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js';
-import type { CommitItem, Store } from '../../ports/store.js';
+import type { CommitItem, NewMessage, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { claim } from './claim.js';
@@ -10,7 +10,7 @@ import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js'
 import { ownersOf } from './identities.js';
 import { beat, orphans, workers } from './leases.js';
 import { loadAll } from './load.js';
-import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
+import { effects, inbox, putEffect, putMessages, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
@@ -43,6 +43,13 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items), {
     most: MOST_IN_GROUP,
   });
+  /** The ends of a thousand children come together, and all lock their parent: one transaction for many. */
+  const messages = groupCommit(
+    (asked: readonly NewMessage[]) => session.transaction((db) => putMessages(db, asked)),
+    {
+      most: MOST_IN_GROUP,
+    },
+  );
   const skip = new SkipAhead();
   const wakeUps = notifiedWakeUps(session, options.clock);
 
@@ -58,7 +65,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     beat: (beating) => session.transaction((db) => beat(db, beating)),
     orphans: (page) => session.transaction((db) => orphans(db, page)),
     putEffect: (result) => putEffect(single, result),
-    putMessage: (message) => session.transaction((db) => putMessage(db, message)),
+    putMessage: async (message) => (await messages([message]))[0] as Awaited<ReturnType<Store['putMessage']>>,
     effects: (jobId) => effects(single, jobId),
     inbox: (jobId) => inbox(single, jobId),
     async load(jobId) {

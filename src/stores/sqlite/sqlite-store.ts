@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PawlError } from '../../errors.js';
 import type { StoreClock } from '../../ports/clock.js';
-import type { CommitItem, CommitReply, Store } from '../../ports/store.js';
+import type { CommitItem, CommitReply, EffectResult, NewMessage, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { localWakeUps } from '../local-wake-ups.js';
@@ -38,6 +38,13 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
   });
+  /** For what comes in crowds, such as the ends of a thousand children: one sync of the disk for many. */
+  const together = <Ask, Answer>(write: (ask: Ask) => Answer): ((ask: Ask) => Promise<Answer>) => {
+    const group = groupCommit<Ask, Answer>((asks) => db.write(() => asks.map(write)), {
+      most: MOST_IN_GROUP,
+    });
+    return async (ask) => (await group([ask]))[0] as Answer;
+  };
 
   return {
     async commit(items) {
@@ -50,8 +57,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     claim: (request) => db.write(() => claim(db, request)),
     beat: (beating) => db.write(() => beat(db, beating)),
     orphans: (page) => db.write(() => orphans(db, page)),
-    putEffect: (result) => db.write(() => putEffect(db, result)),
-    putMessage: (message) => db.write(() => putMessage(db, message)),
+    putEffect: together((result: EffectResult) => putEffect(db, result)),
+    putMessage: together((message: NewMessage) => putMessage(db, message)),
     effects: async (jobId) => effects(db, jobId),
     inbox: async (jobId) => inbox(db, jobId),
     load: async (jobId) => ({ now: db.now(), found: load(db, jobId) }),
