@@ -1,6 +1,7 @@
 /** What applications import. */
 export { cannotTell, effect, fatal, happened, noEffect, notHappened } from './client/effect.js';
 export type { Effect, EffectOptions } from './client/effect.js';
+export { DeadLetters } from './client/dead-letters.js';
 export { JobHandle } from './client/job-handle.js';
 export { jsonLogger } from './client/console-logger.js';
 export { Pawl, pawl } from './client/pawl.js';

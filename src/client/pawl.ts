@@ -14,6 +14,7 @@ import type { Store } from '../ports/store.js';
 import type { Hooks } from '../worker/hooks.js';
 import { Worker } from '../worker/worker.js';
 import { jsonLogger } from './console-logger.js';
+import { DeadLetters } from './dead-letters.js';
 import { JobHandle } from './job-handle.js';
 import { openStore } from './open-store.js';
 import { Schedules, type DeclaredSchedule } from './schedules.js';
@@ -69,6 +70,7 @@ export class Pawl {
   readonly #tasks: readonly AnyTask[];
   readonly #hooks: Hooks;
   readonly schedules: Schedules;
+  readonly deadLetters: DeadLetters;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #forgetSignals: () => void = () => undefined;
   #closed = false;
@@ -78,6 +80,7 @@ export class Pawl {
     this.#tasks = tasks;
     this.#hooks = hooks;
     this.schedules = new Schedules(engine);
+    this.deadLetters = new DeadLetters(engine);
   }
 
   /** Starts a job, or finds the one that was started with the same key. */

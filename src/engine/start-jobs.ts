@@ -3,7 +3,7 @@ import { decide, judgeJobStart, laneOf, NO_STEPS, type Job } from '../kernel/ind
 import type { CommitItem, CommitReply } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import type { NewJob } from './new-job.js';
-import { prepareCommit } from './prepare-commit.js';
+import { prepareCommit, type Extras } from './prepare-commit.js';
 import { rejectionError } from './rejection-error.js';
 import { patience, send } from './send.js';
 
@@ -46,7 +46,12 @@ export async function startJobs(
 }
 
 /** The commit that creates a job. */
-export function createItem(engine: Engine, { spec, input, identities }: NewJob, actor: string): CommitItem {
+export function createItem(
+  engine: Engine,
+  { spec, input, identities }: NewJob,
+  actor: string,
+  extras: Extras = {},
+): CommitItem {
   const create = { type: 'create', now: engine.now(), actor, spec, input } as const;
   const decision = decide(null, create, NO_STEPS);
   if (!decision.ok) throw rejectionError(decision, `start '${spec.task}'`);
@@ -54,7 +59,7 @@ export function createItem(engine: Engine, { spec, input, identities }: NewJob, 
   return prepareCommit(
     null,
     { jobId, commandId: engine.nextCommandId(), events: decision.events },
-    { identities },
+    { identities, ...extras },
   );
 }
 

@@ -134,7 +134,8 @@ async function explainIdle(engine: Engine, job: Job, now: Timestamp): Promise<Ex
       `Its concurrency key '${job.spec.concurrencyKey ?? ''}' is in use by ${holders.join(', ')}.`,
     );
   }
-  return said('about_to_run', `${able.length} live workers may claim it as soon as they have room.`);
+  const workersThat = able.length === 1 ? 'A live worker' : `One of ${able.length} live workers`;
+  return said('about_to_run', `${workersThat} claims it as soon as it has room.`);
 }
 
 /** A few of the running jobs that share its concurrency key. */

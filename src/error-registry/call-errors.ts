@@ -19,7 +19,10 @@ export type CallErrorCode =
   | 'WORKER_ID_IN_USE'
   | 'APP_CLOSED'
   | 'TASK_INVALID_SCHEDULE'
-  | 'SCHEDULE_NOT_FOUND';
+  | 'SCHEDULE_NOT_FOUND'
+  | 'DLQ_NOT_FOUND'
+  | 'DLQ_REQUEUE_CONFLICT'
+  | 'APPROVAL_REQUIRED';
 
 /** What applications and their handlers get when they call Pawl in a way that cannot work, or wait in vain. */
 export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
@@ -138,5 +141,23 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'There is no schedule with this id, or it belongs to another tenant.',
     advice: 'Check the id and the credentials.',
+  },
+  DLQ_NOT_FOUND: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'There is no dead letter with this id, or it belongs to another tenant.',
+    advice: 'Check the id and the credentials.',
+  },
+  DLQ_REQUEUE_CONFLICT: {
+    class: 'business_rule',
+    retryable: false,
+    meaning: 'The dead letter was requeued or discarded before.',
+    advice: 'Look at it again: somebody else has dealt with it.',
+  },
+  APPROVAL_REQUIRED: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'Discarding a dead letter takes two different reviewers and a reason.',
+    advice: 'Let one reviewer ask for it with a reason, and another agree.',
   },
 };

@@ -12,6 +12,9 @@ export type DlqItem = {
   readonly dlqId: string;
   readonly tenantId: string;
   readonly jobId: string;
+  readonly task: string;
+  /** One more with every change. */
+  readonly version: number;
   readonly errorClass: ErrorClass;
   /** The underlying error, not the fact that retries ran out. */
   readonly errorCode: string;
@@ -21,9 +24,22 @@ export type DlqItem = {
     readonly lastEvents: readonly { readonly type: EventType; readonly at: Timestamp }[];
   };
   readonly status: DlqStatus;
+  /** The job that took over, once it was requeued. */
+  readonly requeuedAs: string | null;
+  /** Somebody wants it discarded; another must agree. */
+  readonly discardAsked: DlqAction | null;
+  /** Who did what with it, and why, oldest first. */
+  readonly trail: readonly DlqAction[];
   readonly firstFailedAt: Timestamp;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
+};
+
+export type DlqAction = {
+  readonly action: 'requeue' | 'ask_discard' | 'discard';
+  readonly by: string;
+  readonly at: Timestamp;
+  readonly reason: string | null;
 };
 
 /** How much of a long history an item keeps: enough to see what led here, little enough to list. */
@@ -40,6 +56,8 @@ export function openDlqItem(changes: readonly Change[]): DlqItem {
     dlqId: must(job.deadLetter?.dlqId, 'a dead-lettered job has an item'),
     tenantId: job.spec.tenantId,
     jobId: job.spec.jobId,
+    task: job.spec.task,
+    version: 1,
     errorClass: failure.class,
     errorCode: failure.code,
     payload: job.input,
@@ -48,6 +66,9 @@ export function openDlqItem(changes: readonly Change[]): DlqItem {
       lastEvents: changes.slice(-LAST_EVENTS).map(({ event }) => ({ type: event.type, at: event.at })),
     },
     status: 'open',
+    requeuedAs: null,
+    discardAsked: null,
+    trail: [],
     firstFailedAt: must(firstFailed, 'a dead-lettered job has failed').event.at,
     createdAt: last.at,
     updatedAt: last.at,

@@ -44,6 +44,7 @@ export type CommitItem = {
   /** The entry of an effect of which no result may be stored: closing it must not overlook one. Null: none. */
   readonly noResultOf: EntryRef | null;
   readonly identities: readonly Identity[];
+  /** Its dead-letter item; or, where a new job takes over from one, that one's next version. */
   readonly dlqItem: DlqItem | null;
   /** Keys of inbox messages that this commit uses up. */
   readonly consumed: readonly string[];
@@ -57,9 +58,10 @@ export type Identity = {
   readonly value: string;
 };
 
+export type CommitRefusal = 'REV_TAKEN' | 'ATTEMPT_GONE' | 'INBOX_MOVED' | 'RESULT_STORED' | 'DLQ_MOVED';
 export type CommitReply =
   | { readonly ok: true; readonly repeated: boolean }
-  | { readonly ok: false; readonly code: 'REV_TAKEN' | 'ATTEMPT_GONE' | 'INBOX_MOVED' | 'RESULT_STORED' }
+  | { readonly ok: false; readonly code: CommitRefusal }
   | { readonly ok: false; readonly code: 'IDENTITY_TAKEN'; readonly owners: readonly (string | null)[] };
 export type CommitReplies = Reply<{ readonly replies: readonly CommitReply[] }>;
 

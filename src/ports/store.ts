@@ -1,4 +1,4 @@
-import type { DlqItem, DlqStatus, JobRow, Status } from '../kernel/index.js';
+import type { DlqItem, DlqStatus, JobRow, Status, Timestamp } from '../kernel/index.js';
 import type {
   Reply,
   StoreTransaction,
@@ -94,11 +94,16 @@ export interface Store {
     after: FeedPosition | null;
     limit: number;
   }): Promise<Reply<{ readonly rows: readonly (LogRow & { position: FeedPosition })[] }>>;
+  /** Oldest first; `after` is the last of the page before. */
   dlq(filter: {
     tenantId: string | null;
     status: DlqStatus | null;
+    after: { readonly createdAt: Timestamp; readonly dlqId: string } | null;
     limit: number;
   }): Promise<Reply<{ readonly items: readonly DlqItem[] }>>;
+  dlqItem(dlqId: string): Promise<Reply<{ readonly item: DlqItem | null }>>;
+  /** Saves the next version of an item, if its last is still what the writer saw. */
+  putDlqItem(item: DlqItem): Promise<Reply<{ readonly saved: boolean }>>;
 
   /** Keeps jobs from being claimed, whatever becomes of them, until they are released. Answers how many it was new to. */
   hold(hold: Hold): Promise<Reply<{ readonly changed: number }>>;

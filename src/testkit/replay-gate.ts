@@ -103,7 +103,7 @@ async function judge(store: Store, handle: JobHandle<string>, expected: Expectat
 }
 
 async function isListed(store: Store, dlqId: string | null): Promise<boolean> {
-  const { items } = await store.dlq({ tenantId: null, status: null, limit: 10_000 });
+  const { items } = await store.dlq({ tenantId: null, status: null, after: null, limit: 10_000 });
   return items.some((item) => item.dlqId === dlqId);
 }
 

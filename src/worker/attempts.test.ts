@@ -18,7 +18,7 @@ describe('attempts', () => {
     const rig = await cluster.join([failing]);
     const { job } = await rig.app.start(failing, { n: 1 });
     expect(await rig.ended(job)).toMatchObject({ status: 'failed', retryCount: 3 });
-    const { items } = await cluster.store.dlq({ tenantId: null, status: 'open', limit: 9 });
+    const { items } = await cluster.store.dlq({ tenantId: null, status: 'open', after: null, limit: 9 });
     expect(items).toMatchObject([{ jobId: job.id, errorCode: 'TASK_EXECUTION_FAILED', payload: '{"n":1}' }]);
     expect(items[0]?.context.attempts).toHaveLength(4);
     await expect(job.result()).rejects.toMatchObject({

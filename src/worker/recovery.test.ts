@@ -57,7 +57,9 @@ describe('recovery', () => {
       failure: { code: 'PROCESS_RESTARTED' },
       deadLetter: { reason: 'recovery_aborted' },
     });
-    expect((await cluster.store.dlq({ tenantId: null, status: 'open', limit: 9 })).items).toHaveLength(1);
+    expect(
+      (await cluster.store.dlq({ tenantId: null, status: 'open', after: null, limit: 9 })).items,
+    ).toHaveLength(1);
   });
 
   test('DEC-3 recovery abort: the first crash is the last', async () => {

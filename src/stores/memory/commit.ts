@@ -18,6 +18,7 @@ export function save(tables: Tables, item: CommitItem): CommitReply {
   if (kept && item.inboxRev !== null && kept.inboxRev !== item.inboxRev)
     return { ok: false, code: 'INBOX_MOVED' };
   if (kept && hasResult(kept, item)) return { ok: false, code: 'RESULT_STORED' };
+  if (item.dlqItem && !tables.isNextOf(item.dlqItem)) return { ok: false, code: 'DLQ_MOVED' };
   write(tables, item, kept);
   return { ok: true, repeated: false };
 }
@@ -47,5 +48,5 @@ function write(tables: Tables, item: CommitItem, kept: Kept | undefined): void {
   for (const identity of item.identities) tables.own(identity, jobId);
   for (const key of item.consumed) Object.assign(kept?.inbox.get(key) ?? {}, { consumed: true });
   for (const entry of item.outbox) tables.outbox.set(entry.entryId, { ...entry, jobId, tries: 0 });
-  if (item.dlqItem) tables.dlq.push(structuredClone(item.dlqItem));
+  if (item.dlqItem) tables.dlq.set(item.dlqItem.dlqId, structuredClone(item.dlqItem));
 }

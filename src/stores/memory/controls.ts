@@ -121,7 +121,7 @@ export function controls(tables: Tables, now: () => number): Controls {
       const from = Number(after ?? 0);
       const looked = [...jobs.values()].filter(({ bornAt }) => bornAt > from).slice(0, limit);
       const openItems = new Set(
-        tables.dlq.flatMap(({ status, jobId }) => (status === 'open' ? [jobId] : [])),
+        [...tables.dlq.values()].flatMap(({ status, jobId }) => (status === 'open' ? [jobId] : [])),
       );
       const gone = looked.filter(
         ({ row: { finishedAt, jobId } }) =>

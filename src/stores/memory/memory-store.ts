@@ -99,11 +99,25 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       const rows = tables.feed.filter(({ position }) => position > from).slice(0, limit);
       return { now: now(), rows: rows.map((row) => ({ ...row, position: `${row.position}` })) };
     },
-    async dlq({ tenantId, status, limit }) {
-      const items = tables.dlq.filter(
-        (item) => item.tenantId === (tenantId ?? item.tenantId) && item.status === (status ?? item.status),
-      );
+    async dlq({ tenantId, status, after, limit }) {
+      const items = [...tables.dlq.values()]
+        .filter(
+          (item) => item.tenantId === (tenantId ?? item.tenantId) && item.status === (status ?? item.status),
+        )
+        .toSorted((a, b) => a.createdAt - b.createdAt || byText(a.dlqId, b.dlqId))
+        .filter(
+          ({ createdAt, dlqId }) =>
+            after === null ||
+            createdAt > after.createdAt ||
+            (createdAt === after.createdAt && dlqId > after.dlqId),
+        );
       return { now: now(), items: items.slice(0, limit) };
+    },
+    dlqItem: async (dlqId) => ({ now: now(), item: tables.dlq.get(dlqId) ?? null }),
+    async putDlqItem(item) {
+      const saved = item.version > 1 && tables.isNextOf(item);
+      if (saved) tables.dlq.set(item.dlqId, structuredClone(item));
+      return { now: now(), saved };
     },
     ...mailbox(tables, now),
     ...controls(tables, now),

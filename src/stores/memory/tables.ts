@@ -36,13 +36,18 @@ export class Tables {
   readonly feed: (LogRow & { readonly position: number })[] = [];
   /** Positions are never used again, even if their rows are deleted. */
   lastPosition = 0;
-  readonly dlq: DlqItem[] = [];
+  readonly dlq = new Map<string, DlqItem>();
   readonly records = new Map<string, StoredRecord>();
   readonly leases = new Map<string, WorkerEntry>();
   readonly paused = new Map<string, PausedQueue>();
   readonly schedules = new Map<string, Schedule>();
   readonly outbox = new Map<string, Omit<OutboxEntry, 'dueAt'> & { dueAt: number | null }>();
   readonly #owners = new Map<string, { readonly jobId: string; expiresAt: number | null }>();
+
+  /** Is it what follows the version that is there? */
+  isNextOf({ dlqId, version }: DlqItem): boolean {
+    return (this.dlq.get(dlqId)?.version ?? 0) === version - 1;
+  }
 
   ownerOf(identity: Identity): string | null {
     return this.#owners.get(keyOf(identity))?.jobId ?? null;

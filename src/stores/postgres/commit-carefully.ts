@@ -1,5 +1,6 @@
 import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReply } from '../../ports/store.js';
+import { insertDlqItem, replaceDlqItem } from './dlq.js';
 import { ownersOf, takeIdentities } from './identities.js';
 import { codeOf, NOW, type Queries, type Session } from './session.js';
 import { changes, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
@@ -49,6 +50,7 @@ async function create(db: Queries, item: CommitItem): Promise<CommitReply> {
     const known = await repeatedOrTaken(db, item);
     return known.ok ? known : { ok: false, code: 'IDENTITY_TAKEN', owners: [] };
   }
+  if (item.dlqItem && !(await replaceDlqItem(db, item.dlqItem))) return dlqMoved(db, item);
   const jobs = newJobs([item], { alias: 'n', first: 2 });
   const inserted = await db.rows(
     `INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready) SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM ${jobs.from}
@@ -59,6 +61,12 @@ async function create(db: Queries, item: CommitItem): Promise<CommitReply> {
   await append(db, item);
   await writeSideRows(db, item);
   return SAVED;
+}
+
+/** Unless this very commit was saved before, and its reply got lost. */
+async function dlqMoved(db: Queries, item: CommitItem): Promise<CommitReply> {
+  const known = await repeatedOrTaken(db, item);
+  return known.ok ? known : { ok: false, code: 'DLQ_MOVED' };
 }
 
 type Guard = {
@@ -143,11 +151,5 @@ async function writeSideRows(db: Queries, { jobId, consumed, outbox, dlqItem }: 
       [entryId, jobId, kind, dueAt, body],
     );
   }
-  if (dlqItem) {
-    const { dlqId, tenantId, status, createdAt } = dlqItem;
-    await db.rows(
-      'INSERT INTO pawl.dlq_items (dlq_id, job_id, tenant_id, status, created_at, item) VALUES ($1, $2, $3, $4, $5, $6)',
-      [dlqId, jobId, tenantId, status, createdAt, JSON.stringify(dlqItem)],
-    );
-  }
+  if (dlqItem?.version === 1) await insertDlqItem(db, dlqItem);
 }

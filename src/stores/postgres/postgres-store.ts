@@ -6,6 +6,7 @@ import { claim } from './claim.js';
 import type { Saved } from './commit-carefully.js';
 import { saveGroup } from './commit.js';
 import { commitWithin } from './commit-within.js';
+import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { ownersOf } from './identities.js';
 import { beat, orphans, workers } from './leases.js';
@@ -14,7 +15,7 @@ import { effects, inbox, putEffect, putMessages, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
-import { counts, dlq, due, feed, list, log } from './reads.js';
+import { counts, due, feed, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
@@ -79,6 +80,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     counts: (filter) => counts(single, filter),
     feed: (page) => feed(single, page),
     dlq: (filter) => dlq(single, filter),
+    dlqItem: (dlqId) => dlqItem(single, dlqId),
+    putDlqItem: (item) => putDlqItem(single, item),
 
     workers: (filter) => workers(single, filter),
     unread: (page) => unread(single, page),

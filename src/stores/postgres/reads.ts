@@ -1,4 +1,4 @@
-import type { DlqItem, DlqStatus, JobRow, Status } from '../../kernel/index.js';
+import type { JobRow, Status } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import type { Queries } from './session.js';
 
@@ -74,16 +74,4 @@ export async function counts(
     now: await db.now(),
     counts: Object.fromEntries(rows.map(({ status, count }) => [status, count])),
   };
-}
-
-export async function dlq(
-  db: Queries,
-  { tenantId, status, limit }: { tenantId: string | null; status: DlqStatus | null; limit: number },
-): Promise<Reply<{ items: DlqItem[] }>> {
-  const rows = await db.rows<{ item: string }>(
-    `SELECT item FROM pawl.dlq_items WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::text IS NULL OR status = $2)
-     ORDER BY created_at, dlq_id LIMIT $3`,
-    [tenantId, status, limit],
-  );
-  return { now: await db.now(), items: rows.map(({ item }) => JSON.parse(item) as DlqItem) };
 }

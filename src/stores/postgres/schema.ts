@@ -92,6 +92,7 @@ export const MIGRATIONS: readonly Migration[] = [
     job_id text NOT NULL,
     tenant_id text NOT NULL,
     status text NOT NULL,
+    version int NOT NULL,
     created_at bigint NOT NULL,
     item text NOT NULL
   );

@@ -1,6 +1,7 @@
 import type { Job } from '../../kernel/index.js';
 import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
 import { appendLog } from './append-log.js';
+import { insertDlqItem, putDlqItem } from './dlq.js';
 import type { Session } from './session.js';
 import { insertRow, updateKnown, updateRow } from './write-row.js';
 import { Overtaken, Writes } from './writes.js';
@@ -124,6 +125,7 @@ function create(db: Session, writes: Writes, item: CommitItem): CommitReply {
   const owners = item.identities.map((identity) => ownerOf(db, identity));
   if (owners.some((owner) => owner !== null)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
+  if (item.dlqItem && !putDlqItem(db, item.dlqItem).saved) return { ok: false, code: 'DLQ_MOVED' };
   const id = insertRow(db, item.job);
   appendLog(writes, id, item);
   return saved(db, id, item);
@@ -173,15 +175,5 @@ function writeSideRows(db: Session, id: number, item: CommitItem): void {
     const sql = 'INSERT INTO outbox (entry_id, job_id, kind, due_at, body) VALUES (?, ?, ?, ?, ?)';
     db.run(sql, entryId, jobId, kind, dueAt, body);
   }
-  if (dlqItem) {
-    db.run(
-      'INSERT INTO dlq_items (dlq_id, job_id, tenant_id, status, created_at, item) VALUES (?, ?, ?, ?, ?, ?)',
-      dlqItem.dlqId,
-      jobId,
-      dlqItem.tenantId,
-      dlqItem.status,
-      dlqItem.createdAt,
-      JSON.stringify(dlqItem),
-    );
-  }
+  if (dlqItem?.version === 1) insertDlqItem(db, dlqItem);
 }

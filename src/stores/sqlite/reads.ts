@@ -1,4 +1,4 @@
-import type { DlqItem, DlqStatus, JobRow, Status } from '../../kernel/index.js';
+import type { JobRow, Status } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { logRow } from './load.js';
 import type { Session } from './session.js';
@@ -77,18 +77,4 @@ export function counts(
     tenantId,
   );
   return { now: db.now(), counts: Object.fromEntries(rows.map(({ status, count }) => [status, count])) };
-}
-
-export function dlq(
-  db: Session,
-  { tenantId, status, limit }: { tenantId: string | null; status: DlqStatus | null; limit: number },
-): Reply<{ items: DlqItem[] }> {
-  const rows = db.all<{ item: string }>(
-    `SELECT item FROM dlq_items WHERE tenant_id = ifnull(?, tenant_id) AND status = ifnull(?, status)
-     ORDER BY created_at, dlq_id LIMIT ?`,
-    tenantId,
-    status,
-    limit,
-  );
-  return { now: db.now(), items: rows.map(({ item }) => JSON.parse(item) as DlqItem) };
 }

@@ -94,6 +94,7 @@ export const MIGRATIONS: readonly Migration[] = [
     job_id TEXT NOT NULL,
     tenant_id TEXT NOT NULL,
     status TEXT NOT NULL,
+    version INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     item TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;

@@ -9,6 +9,7 @@ import { localWakeUps } from '../local-wake-ups.js';
 import { claim } from './claim.js';
 import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
+import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import { openDatabase, type Database } from './driver.js';
 import { beat, orphans, workers } from './leases.js';
 import { load } from './load.js';
@@ -16,7 +17,7 @@ import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
-import { counts, dlq, due, feed, list, log } from './reads.js';
+import { counts, due, feed, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, storeError } from './session.js';
@@ -69,6 +70,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     counts: async (filter) => counts(db, filter),
     feed: async (page) => feed(db, page),
     dlq: async (filter) => dlq(db, filter),
+    dlqItem: async (dlqId) => dlqItem(db, dlqId),
+    putDlqItem: (item) => db.write(() => putDlqItem(db, item)),
 
     workers: async (filter) => workers(db, filter),
     unread: async (page) => unread(db, page),

@@ -182,7 +182,7 @@ async function describeAll(
   say('feed', [...places]);
   say(
     'dlq',
-    (await store.dlq({ tenantId: null, status: null, limit: 100 })).items
+    (await store.dlq({ tenantId: null, status: null, after: null, limit: 100 })).items
       .map(({ dlqId }) => dlqId)
       .toSorted(),
   );

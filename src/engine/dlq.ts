@@ -1,0 +1,199 @@
+import { ERRORS, PawlError } from '../errors.js';
+import type { DlqAction, DlqItem, DlqStatus, Job, JobSpec } from '../kernel/index.js';
+import { recordAudit } from './audit.js';
+import type { Engine } from './engine.js';
+import type { Authority } from './operator.js';
+import { createItem } from './start-jobs.js';
+import { patience, send } from './send.js';
+
+/** Which items: all that fit every member that is given. */
+export type DlqFilter = {
+  readonly tenantId: string | null;
+  readonly task?: string;
+  readonly errorCode?: string;
+};
+
+export async function getDlqItem(
+  engine: Engine,
+  dlqId: string,
+  { tenantId }: Pick<Authority, 'tenantId'>,
+): Promise<DlqItem> {
+  const { item } = await engine.store.dlqItem(dlqId);
+  if (item && (tenantId === null || item.tenantId === tenantId)) return item;
+  throw new PawlError('DLQ_NOT_FOUND', { detail: `there is no dead letter '${dlqId}'` });
+}
+
+/** The items that fit, oldest first, read page by page. */
+export async function* dlqItems(
+  engine: Engine,
+  { tenantId, task, errorCode }: DlqFilter,
+  status: DlqStatus | null,
+): AsyncGenerator<DlqItem> {
+  let after: { createdAt: number; dlqId: string } | null = null;
+  for (;;) {
+    const page: readonly DlqItem[] = (await engine.store.dlq({ tenantId, status, after, limit: PAGE })).items;
+    for (const item of page) {
+      if (item.task === (task ?? item.task) && item.errorCode === (errorCode ?? item.errorCode)) yield item;
+    }
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    after = last;
+  }
+}
+
+const PAGE = 200;
+
+/**
+ * Starts a new job in the place of one that failed, with its settings and its input. The item says so in the same commit,
+ * so two operators cannot both do it.
+ */
+export async function requeue(engine: Engine, dlqId: string, authority: Authority): Promise<Job> {
+  const item = await getDlqItem(engine, dlqId, authority);
+  if (item.status !== 'open') throw conflict(item);
+  const { found } = await engine.store.load(item.jobId);
+  if (found === null) {
+    throw new PawlError('JOB_NOT_FOUND', {
+      detail: `job ${item.jobId} of dead letter '${dlqId}' was purged`,
+    });
+  }
+  const spec = successorOf(engine, found.job.spec, dlqId);
+  const action: DlqAction = { action: 'requeue', by: authority.actor, at: engine.now(), reason: null };
+  const dlqItem = next(item, action, { status: 'requeued', requeuedAs: spec.jobId });
+  const commit = createItem(engine, { spec, input: item.payload, identities: [] }, authority.actor, {
+    dlqItem,
+  });
+  const [reply] = await send(engine, [commit], { goOn: patience(engine) });
+  if (!reply?.ok || commit.job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
+  engine.announce(commit.job);
+  await recordAudit(engine, { tenantId: item.tenantId, subject: dlqId, ...action });
+  return commit.job;
+}
+
+/** The same work, as a job of its own: nobody waits for it any more, and its key was the old one's. */
+function successorOf(engine: Engine, spec: JobSpec, dlqId: string): JobSpec {
+  const now = engine.now();
+  const jobId = engine.newId(engine.random.int(1024));
+  return {
+    ...spec,
+    jobId,
+    taskId: jobId,
+    attemptBase: 0,
+    idempotencyKey: jobId,
+    idempotencyScope: null,
+    scheduledAt: now,
+    deadlineAt: spec.deadlineAt === null ? null : now + (spec.deadlineAt - spec.scheduledAt),
+    parent: null,
+    firedBy: null,
+    requeuedFrom: dlqId,
+  };
+}
+
+export type BulkRequeue = DlqFilter & {
+  readonly actor: string;
+  /** Nothing is changed; the answer says what would be. */
+  readonly dryRun: boolean;
+  readonly perSecond: number | null;
+  readonly onProgress?: (done: number) => void;
+};
+
+/** Requeues what fits, at no more than the rate. Items that somebody else has dealt with meanwhile are passed over. */
+export async function requeueAll(
+  engine: Engine,
+  { actor, dryRun, perSecond, onProgress, ...filter }: BulkRequeue,
+): Promise<{ readonly requeued: number; readonly passedOver: number }> {
+  let requeued = 0;
+  let passedOver = 0;
+  const startedAt = engine.clock.elapsed();
+  for await (const { dlqId } of dlqItems(engine, filter, 'open')) {
+    if (!dryRun) {
+      if (perSecond !== null) await until(engine, startedAt + (requeued * 1_000) / perSecond);
+      if (!(await tryRequeue(engine, dlqId, { tenantId: filter.tenantId, actor }))) {
+        passedOver += 1;
+        continue;
+      }
+    }
+    requeued += 1;
+    onProgress?.(requeued);
+  }
+  return { requeued, passedOver };
+}
+
+async function tryRequeue(engine: Engine, dlqId: string, authority: Authority): Promise<boolean> {
+  try {
+    await requeue(engine, dlqId, authority);
+    return true;
+  } catch (error) {
+    if (error instanceof PawlError && ERRORS[error.code].class !== 'transient') return false;
+    throw error;
+  }
+}
+
+async function until(engine: Engine, elapsed: number): Promise<void> {
+  const leftMs = elapsed - engine.clock.elapsed();
+  if (leftMs <= 0) return;
+  await new Promise<void>((resolve) => {
+    engine.alarms.set(leftMs, resolve);
+  });
+}
+
+/** One reviewer asks for an item to be discarded. Nothing happens to it until another agrees. */
+export async function askDiscard(
+  engine: Engine,
+  dlqId: string,
+  { reason, ...authority }: Authority & { readonly reason: string },
+): Promise<DlqItem> {
+  if (reason.trim() === '') throw approvalRequired('a reason is missing');
+  const action: DlqAction = { action: 'ask_discard', by: authority.actor, at: engine.now(), reason };
+  return change(engine, dlqId, authority, (item) => next(item, action, { discardAsked: action }));
+}
+
+/** Another reviewer agrees. The item stays, as a tombstone. */
+export async function approveDiscard(engine: Engine, dlqId: string, authority: Authority): Promise<DlqItem> {
+  return change(engine, dlqId, authority, (item) => {
+    const asked = item.discardAsked;
+    if (asked === null) throw approvalRequired('nobody has asked for it to be discarded');
+    if (asked.by === authority.actor)
+      throw approvalRequired('whoever asks for it cannot be the one who agrees');
+    const action: DlqAction = {
+      action: 'discard',
+      by: authority.actor,
+      at: engine.now(),
+      reason: asked.reason,
+    };
+    return next(item, action, { status: 'discarded', discardAsked: null });
+  });
+}
+
+async function change(
+  engine: Engine,
+  dlqId: string,
+  authority: Authority,
+  how: (item: DlqItem) => DlqItem,
+): Promise<DlqItem> {
+  for (;;) {
+    const item = await getDlqItem(engine, dlqId, authority);
+    if (item.status !== 'open') throw conflict(item);
+    const changed = how(item);
+    if ((await engine.store.putDlqItem(changed)).saved) {
+      const last = changed.trail.at(-1);
+      if (last) await recordAudit(engine, { tenantId: item.tenantId, subject: dlqId, ...last });
+      return changed;
+    }
+  }
+}
+
+function next(item: DlqItem, action: DlqAction, rest: Partial<DlqItem>): DlqItem {
+  const { version, trail } = item;
+  return { ...item, ...rest, version: version + 1, updatedAt: action.at, trail: [...trail, action] };
+}
+
+function conflict({ dlqId, status }: DlqItem): PawlError {
+  return new PawlError('DLQ_REQUEUE_CONFLICT', {
+    detail: `dead letter '${dlqId}' is ${status} already`,
+    details: { dlqId, status },
+  });
+}
+
+function approvalRequired(problem: string): PawlError {
+  return new PawlError('APPROVAL_REQUIRED', { detail: problem });
+}
