@@ -34,6 +34,7 @@ export class RecentJobs<T extends { readonly job: Job }> {
       this.#old.delete(jobId);
       return;
     }
+    if (this.#mostBytes === 0) return;
     this.#young.set(jobId, recent);
     this.#bytes += bytesOf(recent.job);
     if (this.#bytes <= this.#mostBytes / 2) return;

@@ -22,10 +22,17 @@ export async function postgresGround(server: PostgresServer): Promise<Ground> {
   // Who waits for whom is the same; only the disk is not waited for.
   await watcher.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = off`);
   const { gate, url: throughGate } = await CommitGate.inFrontOf(url);
-  const open = (address: string): Promise<Store> =>
-    postgresStore({ url: address, clock: fakeClock(NOW), now: () => NOW });
+  const open = (address: string, rememberBytes?: number): Promise<Store> =>
+    postgresStore({
+      url: address,
+      clock: fakeClock(NOW),
+      now: () => NOW,
+      ...(rememberBytes === undefined ? {} : { rememberBytes }),
+    });
   const direct = await open(url);
-  const gated = await open(throughGate);
+  // Each pair begins by wiping the tables, and makes the same job at the same time anew: only the one that makes it may
+  // remember it.
+  const gated = await open(throughGate, 0);
   const tables = await watcher.query<{ name: string }>(
     "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'pawl' AND tablename <> 'schema_version'",
   );

@@ -41,6 +41,8 @@ export type SessionOptions = {
   readonly url: string;
   /** Replaces the server's clock, for tests that move time themselves. */
   readonly now?: (() => number) | undefined;
+  /** How many bytes of jobs to remember, so that claims need not read them again. 0 for none. */
+  readonly rememberBytes?: number;
 };
 
 /** Connections that most work shares, and those for what may have to wait for someone else's transaction. */
@@ -57,9 +59,10 @@ export class Session {
   readonly #clock: (() => number) | undefined;
   readonly #prepares: boolean;
   readonly url: string;
-  readonly recent = new RecentJobs<Pick<Loaded, 'job' | 'link'>>();
+  readonly recent: RecentJobs<Pick<Loaded, 'job' | 'link'>>;
 
-  constructor({ url, now }: SessionOptions) {
+  constructor({ url, now, rememberBytes }: SessionOptions) {
+    this.recent = new RecentJobs(rememberBytes);
     const address = new URL(url);
     this.#prepares = address.searchParams.get('prepare') !== 'false';
     address.searchParams.delete('prepare');
