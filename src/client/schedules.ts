@@ -44,7 +44,7 @@ export class Schedules {
     const { id: scheduleId, tenantId = DEFAULT_TENANT, input, ...options } = declaration;
     const { definition } = task;
     const { value, text } = await definition.readInput(input, `the input of schedule '${scheduleId}'`);
-    const { readInput: _read, run: _run, concurrency, ...settings } = definition;
+    const { readInput: _read, run: _run, rate: _rate, concurrency, ...settings } = definition;
     const concurrencyKey = concurrency?.key(value) ?? null;
     return putSchedule(
       this.#engine,

@@ -31,6 +31,8 @@ export type TaskOptions<I, O> = {
   readonly signals?: readonly string[];
   /** How many jobs with the same key run at once; a null key is not limited. */
   readonly concurrency?: { readonly key: (input: O) => string | null; readonly limit: number };
+  /** How many of its jobs are begun within a period, by all workers together. Retries and wake-ups count too. */
+  readonly rateLimit?: { readonly limit: number; readonly per: Duration };
 };
 
 /** A task with the types of what goes in and what comes out. */
@@ -80,9 +82,20 @@ export function task<O = unknown, R = unknown, I = O>(
       concurrency: concurrency
         ? { key: concurrency.key as (input: unknown) => string | null, limit: concurrency.limit }
         : null,
+      rate: rateOf(name, options.rateLimit),
       run: handler as TaskDefinition['run'],
     },
   };
+}
+
+function rateOf(name: string, rate: TaskOptions<unknown, unknown>['rateLimit']): TaskDefinition['rate'] {
+  if (rate === undefined) return null;
+  const perMs = toMs(rate.per, `rateLimit.per of task '${name}'`);
+  if (Number.isInteger(rate.limit) && rate.limit > 0 && perMs > 0) return { limit: rate.limit, perMs };
+  throw new PawlError('INVALID_OPTION', {
+    detail: `task '${name}' has the rate limit ${rate.limit} in ${perMs} ms; both must be above 0`,
+    details: { option: 'rateLimit' },
+  });
 }
 
 /** The members that were given; the others keep their defaults. */

@@ -24,6 +24,7 @@ export * from './job-id.js';
 export * from './ledger.js';
 export * from './machine.js';
 export * from './payload.js';
+export * from './rate-limit.js';
 export * from './readiness.js';
 export * from './retry-policy.js';
 export * from './row.js';

@@ -2,6 +2,7 @@ import type {
   DlqItem,
   Job,
   JsonText,
+  RateLimit,
   Status,
   StepRef,
   Timestamp,
@@ -74,13 +75,22 @@ export type ClaimRequest = {
   /** Decides on each candidate; null leaves it. */
   readonly decide: (found: Loaded, now: Timestamp) => CommitItem | null;
 };
-/** `keyLimit`: how many jobs with the same concurrency key may run at once; null for any number. */
-export type ClaimLane = { readonly lane: string; readonly keyLimit: number | null };
+/**
+ * `keyLimit`: how many jobs with the same concurrency key may run at once; null for any number.
+ * `rate`: how many of its jobs may be claimed within a period, by all workers together.
+ */
+export type ClaimLane = {
+  readonly lane: string;
+  readonly keyLimit: number | null;
+  readonly rate?: RateLimit | null;
+};
 export type Claimed = Reply<{
   /** False: the incarnation is dead, and may claim nothing more. */
   readonly alive: boolean;
   readonly jobs: readonly Job[];
   readonly lastTenant: string;
+  /** When a lane whose rate is used up may be claimed from again, if one is. */
+  readonly rateFreeAt?: Timestamp;
 }>;
 
 /** `lanes`: what it claims from. */
@@ -149,7 +159,7 @@ export type Schedule = ScheduleRef & {
 };
 
 /** What the engine keeps besides jobs: small, seldom changed, each with a text of the engine's own. */
-export type RecordKind = 'subscription' | 'alert' | 'audit' | 'key' | 'reply';
+export type RecordKind = 'subscription' | 'alert' | 'audit' | 'key' | 'reply' | 'rate';
 export type RecordRef = { readonly kind: RecordKind; readonly tenantId: string; readonly id: string };
 export type StoredRecord = RecordRef & {
   /** One more with every change. */

@@ -86,6 +86,27 @@ describe('which jobs a worker takes', () => {
     expect(rig.clock.now() - T0).toBeLessThan(61_000);
   });
 
+  test('a rate limit is kept by all workers together, and used to the full', async () => {
+    const cluster = newCluster();
+    const startedAt: number[] = [];
+    const job = task({ name: 'job', rateLimit: { limit: 10, per: '1m' } }, () =>
+      startedAt.push(cluster.clock.now()),
+    );
+    const rig = await cluster.join([job]);
+    for (let n = 0; n < 3; n++) await cluster.join([job]);
+    const all = await rig.app.startMany(
+      job,
+      Array.from({ length: 35 }, () => ({ input: null })),
+    );
+    for (const one of all) await rig.ended(one.job);
+    for (const [index, at] of startedAt.entries()) {
+      const later = startedAt[index + 10];
+      if (later !== undefined) expect(later - at).toBeGreaterThanOrEqual(60_000);
+    }
+    expect(startedAt).toHaveLength(35);
+    expect(cluster.clock.now() - T0).toBeLessThan(4 * 62_000);
+  });
+
   test('why names who holds a key', async () => {
     const cluster = newCluster();
     const job = task(

@@ -19,6 +19,8 @@ export type TaskDefinition = TaskSettings & {
     readonly key: (input: unknown) => string | null;
     readonly limit: number;
   } | null;
+  /** How many of its jobs are begun within a period, by all workers together. */
+  readonly rate: { readonly limit: number; readonly perMs: number } | null;
   readonly run: (context: HandlerContext<unknown>) => unknown;
 };
 

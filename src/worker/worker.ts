@@ -133,7 +133,7 @@ export class Worker {
     if (this.#draining || room <= 0 || !this.#keeper.isValid()) return false;
     const { worker } = this.#keeper;
     const heads = new Map<string, Omit<Loaded, 'job'>>();
-    const { alive, jobs, lastTenant } = await this.#engine.store.claim({
+    const { alive, jobs, lastTenant, rateFreeAt } = await this.#engine.store.claim({
       worker,
       lanes: this.#lanes,
       limit: room,
@@ -163,6 +163,7 @@ export class Worker {
     }
     this.#afterTenant = lastTenant;
     for (const job of jobs) this.#run(job, heads.get(job.spec.jobId));
+    if (rateFreeAt !== undefined) this.#engine.bells.claims.ringAt(rateFreeAt, this.#engine.now());
     this.#hungry = jobs.length === room;
     return this.#hungry && this.#running.size < concurrency;
   }
@@ -260,6 +261,7 @@ function lanesOf({ tasks, queues }: WorkerOptions): ClaimLane[] {
     (queues ?? [task.queue]).map((queue) => ({
       lane: laneOf({ queue, task: task.name, version: task.version }),
       keyLimit: task.concurrency?.limit ?? null,
+      rate: task.rate && { name: task.name, ...task.rate },
     })),
   );
 }

@@ -1,6 +1,7 @@
 import { queueOf, type Job, type JobRow, type Timestamp } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
+import { Rates } from '../rates.js';
 import { save } from './commit.js';
 import { byText, loadKept, type Kept, type Tables } from './tables.js';
 
@@ -9,8 +10,9 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
   const alive = tables.leases.get(worker.incarnation)?.dead === false;
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
 
+  const rates = new Rates(lanes, tables.rates, now);
   const open = new Map(
-    lanes.filter(({ lane }) => !tables.paused.has(queueOf(lane))).map((one) => [one.lane, one]),
+    rates.open(lanes.filter(({ lane }) => !tables.paused.has(queueOf(lane)))).map((one) => [one.lane, one]),
   );
   const due = [...tables.jobs.values()].filter(
     ({ row, held }) => held === null && open.has(row.lane) && isDue(row, now),
@@ -29,10 +31,12 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
     { afterTenant, limit },
   );
   const jobs = picked.flatMap((kept): Job[] => {
+    if (!rates.take(kept.row.lane)) return [];
     const item = decide(loadKept(kept), now);
     return item?.job && save(tables, item).ok ? [item.job] : [];
   });
-  return { now, alive, jobs, lastTenant };
+  for (const { name, body } of rates.used()) tables.rates.set(name, body);
+  return { now, alive, jobs, lastTenant, ...rates.freeAt };
 }
 
 function isDue({ dueAt, deadlineAt }: JobRow, now: Timestamp): boolean {

@@ -37,6 +37,7 @@ export class Tables {
   /** Positions are never used again, even if their rows are deleted. */
   lastPosition = 0;
   readonly dlq = new Map<string, DlqItem>();
+  readonly rates = new Map<string, string>();
   readonly records = new Map<string, StoredRecord>();
   readonly leases = new Map<string, WorkerEntry>();
   readonly paused = new Map<string, PausedQueue>();

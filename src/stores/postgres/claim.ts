@@ -1,9 +1,11 @@
 import { must, queueOf } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
+import { rateNames, Rates } from '../rates.js';
 import { remember } from './commit.js';
 import { roomIn, type Stretch } from './gates.js';
 import { loadIdle, type Idle } from './load.js';
+import { lockRates, saveRates } from './rates.js';
 import { NOW, type Queries, type Session } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
 import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
@@ -32,15 +34,18 @@ async function claimWithin(
 ): Promise<{ readonly claimed: Claimed; readonly items: readonly CommitItem[] }> {
   const { now, alive, paused } = await begin(db, worker.incarnation);
   if (!alive) return { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] };
-  const open = lanes.filter(({ lane }) => !paused.includes(queueOf(lane)));
+  const rates = new Rates(lanes, await lockRates(db, rateNames(lanes)), now);
+  const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
   const { picked, lastTenant } = await pick(db, { lanes: open, limit, now, skip }, afterTenant);
-  const found = await loadIdle(db, session.recent, picked);
+  const taken = picked.filter(({ lane }) => rates.take(lane));
+  const found = await loadIdle(db, session.recent, taken);
   const items = found
     .map((loaded) => decide(loaded, now))
     .filter((item): item is CommitItem => item !== null);
   if (items.length > 0) await write(db, items);
+  await saveRates(db, rates.used());
   const jobs = items.flatMap(({ job }) => job ?? []);
-  return { claimed: { now, alive, jobs, lastTenant }, items };
+  return { claimed: { now, alive, jobs, lastTenant, ...rates.freeAt }, items };
 }
 
 /** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */

@@ -1,8 +1,10 @@
 import { queueOf, type Job } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { takeTurns, type DueJobs } from '../fair-turns.js';
+import { rateNames, Rates } from '../rates.js';
 import { saveClaim } from './commit.js';
 import { loadIdle } from './load.js';
+import { record } from './records.js';
 import type { Session } from './session.js';
 import { Writes } from './writes.js';
 
@@ -16,6 +18,7 @@ type Candidate = {
   readonly priority: number;
   readonly due_at: number;
   readonly gate: string;
+  readonly lane: string;
 };
 
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
@@ -29,11 +32,13 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   const paused = new Set(
     db.all<{ queue: string }>('SELECT queue FROM paused_queues').map(({ queue }) => queue),
   );
-  const open = lanes.filter(({ lane }) => !paused.has(queueOf(lane)));
+  const rates = new Rates(lanes, usesOf(db, lanes), now);
+  const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
   const { picked, lastTenant } = takeTurns(dueIn(db, open, now), { afterTenant, limit });
   const writes = new Writes(db);
   const jobs: Job[] = [];
   for (const candidate of picked) {
+    if (!rates.take(candidate.lane)) continue;
     const found = loadIdle(db, candidate);
     const item = decide(found, now);
     if (!item?.job) continue;
@@ -41,7 +46,25 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
     jobs.push(item.job);
   }
   writes.flush();
-  return { now, alive, jobs, lastTenant };
+  saveUses(db, rates);
+  return { now, alive, jobs, lastTenant, ...rates.freeAt };
+}
+
+/** Claims come one after the other, so nobody else takes from these rates meanwhile. */
+function usesOf(db: Session, lanes: readonly ClaimLane[]): ReadonlyMap<string, string> {
+  const ref = { kind: 'rate', tenantId: '' } as const;
+  return new Map(rateNames(lanes).map((id) => [id, record(db, { ...ref, id }).record?.body ?? '[]']));
+}
+
+function saveUses(db: Session, rates: Rates): void {
+  for (const { name, body } of rates.used()) {
+    db.run(
+      `INSERT INTO records (kind, tenant_id, id, version, body) VALUES ('rate', '', ?, 1, ?)
+       ON CONFLICT DO UPDATE SET version = version + 1, body = excluded.body`,
+      name,
+      body,
+    );
+  }
 }
 
 /** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */
@@ -167,6 +190,7 @@ function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Cand
     priority,
     due_at,
     gate,
+    lane,
   }));
 }
 

@@ -42,6 +42,29 @@ export const limits: Topic = {
       await rig.create('job_high_2', { concurrencyKey: 'b', priority: 9 });
       deepStrictEqual(await claimedIds(rig, { keyLimit: 1 }), ['job_high_2', 'job_high_1']);
     },
+    'no more jobs are claimed within a period than the rate allows, by all claimers together': async (
+      rig,
+    ) => {
+      for (let i = 0; i < 12; i++) await rig.create(`job_rated_${i}`);
+      await rig.create('job_unrated_1', { task: 'other' });
+      const rate = { name: 'order', limit: 5, perMs: 1_000 };
+      const other = await rig.connect();
+      const claim = async (worker: string, store = rig.store) =>
+        (await rig.claim(worker, { rate, limit: 4, store })).jobs.length;
+      const rush = await Promise.all([claim('worker-a'), claim('worker-b', other), claim('worker-c')]);
+      equal(
+        rush.reduce((sum, count) => sum + count, 0),
+        5,
+      );
+      const { rateFreeAt } = await rig.claim('worker-a', { rate });
+      equal(rateFreeAt, rig.clock.now() + 1_020);
+      const lanes = [laneOf(aJobSpec({ task: 'other' }))];
+      equal((await rig.claim('worker-a', { lanes })).jobs.length, 1);
+      rig.clock.advance(1_019);
+      equal(await claim('worker-a'), 0);
+      rig.clock.advance(1);
+      equal((await claim('worker-a')) + (await claim('worker-b', other)), 5);
+    },
     'claims at the same moment do not exceed a limit together': async (rig) => {
       for (let i = 0; i < 20; i++) await rig.create(`job_rush_${i}`, { concurrencyKey: 'k' });
       const other = await rig.connect();

@@ -11,6 +11,7 @@ import {
   type Commit,
   type Job,
   type JobSpec,
+  type RateLimit,
   type RejectionCode,
 } from '../../kernel/index.js';
 import type { Claimed, CommitItem, CommitReply, Loaded, Store } from '../../ports/store.js';
@@ -102,6 +103,7 @@ export class Rig {
       limit = 10,
       lanes = [laneOf(aJobSpec())],
       keyLimit = null,
+      rate = null,
       afterTenant = '',
       store = this.store,
     }: ClaimOptions = {},
@@ -110,7 +112,7 @@ export class Rig {
     await store.beat({ worker: ref, leaseMs: 30_000, lanes: [] });
     return store.claim({
       worker: ref,
-      lanes: lanes.map((lane) => ({ lane, keyLimit })),
+      lanes: lanes.map((lane) => ({ lane, keyLimit, rate })),
       limit,
       afterTenant,
       decide: (found, now) => {
@@ -164,6 +166,7 @@ export type ClaimOptions = {
   limit?: number;
   lanes?: readonly string[];
   keyLimit?: number | null;
+  rate?: RateLimit | null;
   afterTenant?: string;
   store?: Store;
 };
