@@ -13,9 +13,9 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   contracts: ['kernel', 'errors.ts', 'error-registry'],
   ports: ['kernel', 'errors.ts'],
   stores: ['kernel', 'ports', 'errors.ts'],
-  engine: ['kernel', 'ports', 'errors.ts'],
+  engine: ['kernel', 'contracts', 'ports', 'errors.ts'],
   worker: ['kernel', 'ports', 'engine', 'errors.ts'],
-  client: ['kernel', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
+  client: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
   'index.ts': ['client', 'engine', 'errors.ts', 'ports', 'worker'],
   cli: ['kernel', 'ports', 'engine', 'stores', 'client', 'testkit', 'errors.ts'],
@@ -25,7 +25,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   stores: ['@photostructure/sqlite', 'node:fs', 'node:path', 'pg'],
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
-  client: ['node:fs'],
+  client: ['node:dns/promises', 'node:fs', 'node:http', 'node:https', 'node:net'],
   cli: ['commander', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
 };
 

@@ -8,13 +8,16 @@ import { startJobs, type Started } from '../engine/start-jobs.js';
 import { explain, type Explanation } from '../engine/why.js';
 import type { Status } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
+import type { Courier } from '../ports/courier.js';
 import type { Logger } from '../ports/logger.js';
 import type { Random } from '../ports/random.js';
 import type { Store } from '../ports/store.js';
 import type { Hooks } from '../worker/hooks.js';
 import { Worker } from '../worker/worker.js';
 import { jsonLogger } from './console-logger.js';
+import { Callbacks } from './callbacks.js';
 import { DeadLetters } from './dead-letters.js';
+import { httpCourier, type CourierOptions } from './http-courier.js';
 import { JobHandle } from './job-handle.js';
 import { openStore } from './open-store.js';
 import { Schedules, type DeclaredSchedule } from './schedules.js';
@@ -31,9 +34,12 @@ export type PawlOptions = {
   readonly hooks?: Hooks;
   /** Made so at every start; see `schedule()`. */
   readonly schedules?: readonly DeclaredSchedule[];
-  /** For tests: where time and chance come from. */
+  /** Where callbacks may go. Never into private networks, unless they are allowed. */
+  readonly callbacks?: CourierOptions;
+  /** For tests: where time and chance come from, and who carries callbacks. */
   readonly clock?: Clock;
   readonly random?: Random;
+  readonly courier?: Courier;
 };
 
 export type WorkOptions = {
@@ -71,6 +77,7 @@ export class Pawl {
   readonly #hooks: Hooks;
   readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
+  readonly callbacks: Callbacks;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #forgetSignals: () => void = () => undefined;
   #closed = false;
@@ -81,6 +88,7 @@ export class Pawl {
     this.#hooks = hooks;
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
+    this.callbacks = new Callbacks(engine);
   }
 
   /** Starts a job, or finds the one that was started with the same key. */
@@ -214,7 +222,8 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   const opened = typeof store === 'string' ? await openStore(store, { clock }) : store;
   if (store === 'memory:')
     log.warn('persistent storage is not enabled: jobs are visible in this process only');
-  const engine = new Engine({ store: opened, clock, random, log });
+  const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
+  const engine = new Engine({ store: opened, clock, random, log, courier });
   // Its first answer sets the clock.
   await engine.store.pausedQueues();
   const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {} });

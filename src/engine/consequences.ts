@@ -9,8 +9,8 @@ const ENDS: ReadonlySet<Event['type']> = new Set(['job.succeeded', 'job.failed',
 const NOTHING: Extras = {};
 
 /**
- * What the end of a job brings with it, in the same commit: its dead-letter item, word to its parent, and an end to its
- * children. Costs nothing for all other commits.
+ * What a commit brings with it, in the same transaction: callbacks to those who subscribed; and at the end of a job its
+ * dead-letter item, word to its parent, and an end to its children. Most commits bring nothing, and cost nothing here.
  */
 export function consequencesOf(
   engine: Engine,
@@ -18,8 +18,10 @@ export function consequencesOf(
   events: readonly Event[],
 ): Extras | Promise<Extras> {
   const last = events.at(-1);
-  if (head === null || last === undefined || !ENDS.has(last.type)) return NOTHING;
-  const outbox = mailOf(head.job, events);
+  if (head === null || last === undefined) return NOTHING;
+  const callbacks = engine.subscriptions.lettersFor(head.job.spec, { rev: head.job.rev + 1, events });
+  if (!ENDS.has(last.type)) return callbacks.length === 0 ? NOTHING : { outbox: callbacks };
+  const outbox = [...mailOf(head.job, events), ...callbacks];
   if (last.type !== 'job.failed') return outbox.length === 0 ? NOTHING : { outbox };
   return (async () => {
     const { jobId } = head.job.spec;

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { httpCourier } from '../client/http-courier.js';
 import { task } from '../client/task.js';
 import { testApp, type TestApp } from '../testkit/index.js';
 import { listAudit } from './audit.js';
@@ -143,7 +144,13 @@ describe('discard', () => {
     await rig.app.deadLetters.requeue(dlqId, { by: 'bob' });
     const none = () => undefined;
     const log = { debug: none, info: none, warn: none, error: none };
-    const engine = new Engine({ store: rig.store, clock: rig.clock, random: prng(9), log });
+    const engine = new Engine({
+      store: rig.store,
+      clock: rig.clock,
+      random: prng(9),
+      log,
+      courier: httpCourier({ allowPrivate: false }),
+    });
     expect(await listAudit(engine, { tenantId: 'default', limit: 9 })).toMatchObject([
       {
         action: 'ask_discard',

@@ -1,8 +1,10 @@
 import { laneOf, newJobId, type Job, type Timestamp } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
+import type { Courier } from '../ports/courier.js';
 import type { Logger } from '../ports/logger.js';
 import type { Random } from '../ports/random.js';
-import type { Store } from '../ports/store.js';
+import type { NewOutboxEntry, Store } from '../ports/store.js';
+import { Subscriptions } from './callbacks/subscription.js';
 import { Alarms } from './alarms.js';
 import { Bell } from './bell.js';
 import { Endings } from './endings.js';
@@ -13,6 +15,7 @@ export type EngineParts = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly courier: Courier;
 };
 
 /** What every operation of the engine stands on: the store and its time, chance, and news within this process. */
@@ -21,27 +24,31 @@ export class Engine {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly courier: Courier;
+  readonly subscriptions = new Subscriptions(this);
   readonly alarms: Alarms;
   readonly now: () => Timestamp;
   readonly endings = new Endings();
   /** Rung when jobs may be claimable, waits or schedules due, or the outbox filled. */
-  readonly bells: Readonly<Record<'claims' | 'timers' | 'outbox' | 'schedules', Bell>>;
+  readonly bells: Readonly<Record<'claims' | 'timers' | 'outbox' | 'schedules' | 'callbacks', Bell>>;
   readonly #name: string;
   #commands = 0;
 
-  constructor({ store, clock, random, log }: EngineParts) {
+  constructor({ store, clock, random, log, courier }: EngineParts) {
     const time = new StoreTime(clock);
     this.store = time.timed(store);
     this.now = time.now;
     this.clock = clock;
     this.random = random;
     this.log = log;
+    this.courier = courier;
     this.alarms = new Alarms(clock);
     this.bells = {
       claims: new Bell(this.alarms),
       timers: new Bell(this.alarms),
       outbox: new Bell(this.alarms),
       schedules: new Bell(this.alarms),
+      callbacks: new Bell(this.alarms),
     };
     this.#name = this.newId(0);
   }
@@ -55,6 +62,11 @@ export class Engine {
   /** A time-ordered id that nobody else has. */
   newId(bucket: number): string {
     return newJobId({ now: this.now(), bucket, draw: (below) => this.random.int(below) });
+  }
+
+  /** Rings for what a commit put into the outbox. */
+  announceMail(outbox: readonly NewOutboxEntry[]): void {
+    for (const { kind } of outbox) (kind === 'child' ? this.bells.outbox : this.bells.callbacks).ring();
   }
 
   /** Tells this process, and the others, what a commit of a job means for them. */

@@ -41,7 +41,7 @@ export async function give(engine: Engine, jobId: string, order: Order): Promise
     const [reply] = await send(engine, [item], { goOn });
     if (reply?.ok) {
       const job = item.job ?? found.job;
-      if (item.outbox.length > 0) engine.bells.outbox.ring();
+      engine.announceMail(item.outbox);
       engine.announce(job);
       return { ok: true, job, changed: true };
     }

@@ -18,6 +18,7 @@ export async function startJobs(
   jobs: readonly NewJob[],
   { tx }: { tx?: unknown } = {},
 ): Promise<Started[]> {
+  await engine.subscriptions.refreshIfStale();
   const items = jobs.map((job) => createItem(engine, job, 'client'));
   const replies =
     tx === undefined
@@ -32,6 +33,7 @@ export async function startJobs(
     if (asked === undefined || reply === undefined || item.job === null) continue;
     if (reply.ok) {
       started.push({ job: item.job, idempotentHit: false });
+      engine.announceMail(item.outbox);
       if (item.job.status === 'queued') lanes.add(laneOf(item.job.spec));
       else engine.announce(item.job);
     } else {
@@ -59,7 +61,11 @@ export function createItem(
   return prepareCommit(
     null,
     { jobId, commandId: engine.nextCommandId(), events: decision.events },
-    { identities, ...extras },
+    {
+      identities,
+      outbox: engine.subscriptions.lettersFor(spec, { rev: 1, events: decision.events }),
+      ...extras,
+    },
   );
 }
 

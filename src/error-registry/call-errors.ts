@@ -20,6 +20,8 @@ export type CallErrorCode =
   | 'APP_CLOSED'
   | 'TASK_INVALID_SCHEDULE'
   | 'SCHEDULE_NOT_FOUND'
+  | 'CALLBACK_URL_INVALID'
+  | 'SUBSCRIPTION_NOT_FOUND'
   | 'DLQ_NOT_FOUND'
   | 'DLQ_REQUEUE_CONFLICT'
   | 'APPROVAL_REQUIRED';
@@ -159,5 +161,17 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'Discarding a dead letter takes two different reviewers and a reason.',
     advice: 'Let one reviewer ask for it with a reason, and another agree.',
+  },
+  CALLBACK_URL_INVALID: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'Callbacks cannot go to this address.',
+    advice: 'Use an https address on the public internet, or allow private addresses in the configuration.',
+  },
+  SUBSCRIPTION_NOT_FOUND: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'There is no subscription with this id, or it belongs to another tenant.',
+    advice: 'Check the id and the credentials.',
   },
 };

@@ -9,7 +9,7 @@ import { fakeClock, type FakeClock } from './fake-clock.js';
 import { prng } from './prng.js';
 import { T0 } from './sample-job.js';
 
-export type TestAppOptions = Pick<PawlOptions, 'tasks' | 'schedules' | 'hooks' | 'log'> & {
+export type TestAppOptions = Pick<PawlOptions, 'tasks' | 'schedules' | 'hooks' | 'log' | 'courier'> & {
   /** Memory, unless told otherwise. One that several apps share may be passed in. */
   readonly store?: Store;
   readonly clock?: FakeClock;
@@ -48,7 +48,17 @@ export async function testApp(options: TestAppOptions): Promise<TestApp> {
   const { tasks = [], schedules = [], hooks = {}, log = silent, work = {} } = options;
   const clock = options.clock ?? fakeClock(T0);
   const store = options.store ?? memoryStore({ clock });
-  const app = await pawl({ store, tasks, schedules, hooks, log, clock, random: prng(options.seed ?? 1) });
+  const { courier } = options;
+  const app = await pawl({
+    store,
+    tasks,
+    schedules,
+    hooks,
+    log,
+    clock,
+    random: prng(options.seed ?? 1),
+    ...(courier ? { courier } : {}),
+  });
   if (work !== false) await app.work({ ...WORK, ...work });
   const run = <T>(promise: Promise<T>, within: AdvanceOptions = {}) => advanceUntil(clock, promise, within);
   return {

@@ -213,7 +213,7 @@ export class Attempt {
   #advance({ link, rev, outbox, job: saved }: CommitItem, events: readonly Event[], after: Job): void {
     const job = saved ?? { ...after, rev };
     this.#head = { job, link, inboxRev: this.#head.inboxRev };
-    if (outbox.length > 0) this.#engine.bells.outbox.ring();
+    this.#engine.announceMail(outbox);
     const last = events.at(-1);
     const end = last && ENDINGS[last.type];
     if (end === undefined) return;

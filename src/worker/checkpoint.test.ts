@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Engine } from '../engine/engine.js';
+import { httpCourier } from '../client/http-courier.js';
 import { task } from '../client/task.js';
 import type { Loaded, Store } from '../ports/store.js';
 import { Cluster, Link, prng, testApp } from '../testkit/index.js';
@@ -61,7 +62,13 @@ describe('checkpoints', () => {
     await rig.app.work({ stopOnSignal: false, lease: '1d' });
     await rig.ended(job);
     const { found } = await rig.store.load(job.id);
-    const engine = new Engine({ store: rig.store, clock: rig.clock, random: prng(1), log: console });
+    const engine = new Engine({
+      store: rig.store,
+      clock: rig.clock,
+      random: prng(1),
+      log: console,
+      courier: httpCourier({ allowPrivate: false }),
+    });
     const around = { engine, holdsLease: () => true, leaseMs: 1, bodies: new Set<string>(), hooks: {} };
     const whole = await prepareAttempt(around, found as Loaded, { ignoreCheckpoints: true });
     const tail = await prepareAttempt(around, found as Loaded);

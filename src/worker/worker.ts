@@ -9,6 +9,7 @@ import { repeat } from '../engine/repeat.js';
 import { fireDue } from '../engine/schedules/fire.js';
 import { holderLane } from '../engine/signal-job.js';
 import { Bell } from '../engine/bell.js';
+import { CallbackDelivery } from '../engine/callbacks/deliver.js';
 import type { BeatReply, ClaimLane, Loaded } from '../ports/store.js';
 import type { Attempt } from './attempt.js';
 import type { Surroundings } from './execution.js';
@@ -48,6 +49,7 @@ export class Worker {
   readonly #keeper: LeaseKeeper;
   readonly #around: Surroundings;
   readonly #tasks: ReadonlyMap<string, TaskDefinition>;
+  readonly #callbacks: CallbackDelivery;
   readonly #lanes: readonly ClaimLane[];
   /** By attempt. */
   readonly #running = new Map<string, Running>();
@@ -64,6 +66,7 @@ export class Worker {
   constructor(engine: Engine, options: WorkerOptions) {
     this.#engine = engine;
     this.#options = options;
+    this.#callbacks = new CallbackDelivery(engine);
     this.#lanes = lanesOf(options);
     this.#tasks = tasksByLane(options);
     this.#keeper = new LeaseKeeper(engine, {
@@ -96,12 +99,13 @@ export class Worker {
     const engine = this.#engine;
     await this.#keeper.start();
     this.#stopListening = engine.store.listen((lanes) => this.#hear(lanes));
-    const { claims, timers, outbox, schedules } = engine.bells;
+    const { claims, timers, outbox, schedules, callbacks } = engine.bells;
     const alone = () => new Bell(engine.alarms);
     this.#loops = [
       { name: 'the claim loop', bell: claims, everyMs: pollMs, pass: () => this.#claim() },
       { name: 'the timer loop', bell: timers, everyMs: pollMs, pass: () => wakeDue(engine) },
       { name: 'the outbox loop', bell: outbox, everyMs: pollMs, pass: () => deliverOutbox(engine) },
+      { name: 'the callback loop', bell: callbacks, everyMs: pollMs, pass: () => this.#callbacks.pass() },
       { name: 'the scheduler', bell: schedules, everyMs: pollMs, pass: () => fireDue(engine) },
       {
         name: 'the recovery loop',
@@ -123,6 +127,7 @@ export class Worker {
     await this.#allDone(HAND_BACK_MS);
     await this.#stopListening?.();
     await Promise.all(this.#loops.slice(1).map((loop) => loop.stop()));
+    this.#callbacks.stop();
     await this.#keeper.stop();
   }
 
@@ -152,7 +157,12 @@ export class Worker {
         } as const;
         const decision = decide(found.job, command, NO_STEPS);
         if (!decision.ok) return null;
-        const item = prepareCommit(found, { jobId, commandId: attemptId, events: decision.events });
+        const { events } = decision;
+        const outbox = this.#engine.subscriptions.lettersFor(found.job.spec, {
+          rev: found.job.rev + 1,
+          events,
+        });
+        const item = prepareCommit(found, { jobId, commandId: attemptId, events }, { outbox });
         heads.set(jobId, { link: item.link, inboxRev: found.inboxRev });
         return item;
       },

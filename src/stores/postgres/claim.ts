@@ -3,6 +3,7 @@ import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/s
 import { takeTurns } from '../fair-turns.js';
 import { rateNames, Rates } from '../rates.js';
 import { remember } from './commit.js';
+import { writeOutbox } from './commit-carefully.js';
 import { roomIn, type Stretch } from './gates.js';
 import { loadIdle, type Idle } from './load.js';
 import { lockRates, saveRates } from './rates.js';
@@ -43,6 +44,7 @@ async function claimWithin(
     .map((loaded) => decide(loaded, now))
     .filter((item): item is CommitItem => item !== null);
   if (items.length > 0) await write(db, items);
+  for (const item of items) if (item.outbox.length > 0) await writeOutbox(db, item);
   await saveRates(db, rates.used());
   const jobs = items.flatMap(({ job }) => job ?? []);
   return { claimed: { now, alive, jobs, lastTenant, ...rates.freeAt }, items };

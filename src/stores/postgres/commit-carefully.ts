@@ -145,11 +145,18 @@ async function writeSideRows(db: Queries, { jobId, consumed, outbox, dlqItem }: 
       consumed,
     ]);
   }
+  await writeOutbox(db, { jobId, outbox });
+  if (dlqItem?.version === 1) await insertDlqItem(db, dlqItem);
+}
+
+export async function writeOutbox(
+  db: Queries,
+  { jobId, outbox }: Pick<CommitItem, 'jobId' | 'outbox'>,
+): Promise<void> {
   for (const { entryId, kind, dueAt, body } of outbox) {
     await db.rows(
       'INSERT INTO pawl.outbox (entry_id, job_id, kind, due_at, body) VALUES ($1, $2, $3, $4, $5)',
       [entryId, jobId, kind, dueAt, body],
     );
   }
-  if (dlqItem?.version === 1) await insertDlqItem(db, dlqItem);
 }

@@ -81,7 +81,7 @@ export function saveClaim(
 ): void {
   if (item.job !== null) updateRow(db, writes, { id, before, job: item.job });
   appendLog(writes, id, item);
-  remember(db, id, item);
+  saved(db, id, item);
 }
 
 export function idOf(db: Session, jobId: string): number | null {

@@ -1,0 +1,201 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { httpCourier } from '../../client/http-courier.js';
+import { task } from '../../client/task.js';
+import type { Courier, Letter } from '../../ports/courier.js';
+import { advanceUntil, testApp } from '../../testkit/index.js';
+
+/** A receiver that keeps what it gets, and answers as it is told. */
+function receiver(answer: (letter: Letter) => number | Promise<number> = () => 204) {
+  const letters: Letter[] = [];
+  const courier: Courier = {
+    check: async () => undefined,
+    async deliver(letter) {
+      const status = await answer(letter);
+      if (status < 300) letters.push(letter);
+      return { status };
+    },
+  };
+  return {
+    courier,
+    letters,
+    payloads: () => letters.map(({ body }) => JSON.parse(body) as Record<string, unknown>),
+  };
+}
+
+const double = task({ name: 'double' }, ({ input }) => Number(input) * 2);
+let failures = 0;
+const flaky = task({ name: 'flaky', retry: { baseMs: 10, jitterMs: 0 } }, () => {
+  if (failures-- > 0) throw Object.assign(new Error('not yet'), { code: 'E_YET' });
+});
+
+async function appWith(courier: Courier) {
+  const rig = await testApp({ tasks: [double, flaky], courier, work: { lease: '10m', poll: '1s' } });
+  onTestFinished(() => rig.stop());
+  return rig;
+}
+
+const URL_A = 'https://a.example/hook';
+
+describe('callbacks', () => {
+  test('RST-11 one for each change of the run’s status, with the fixed payload, in order', async () => {
+    const { courier, payloads } = receiver();
+    const rig = await appWith(courier);
+    await rig.app.callbacks.subscribe({ url: URL_A });
+    const { job } = await rig.app.start(double, 4);
+    await rig.ended(job);
+    await advanceUntil(rig.clock, () => payloads().length === 3);
+    expect(payloads().map(({ status }) => status)).toEqual(['queued', 'running', 'success']);
+    expect(Object.keys(payloads()[2] ?? {})).toEqual([
+      'run_id',
+      'workflow_name',
+      'status',
+      'step',
+      'host',
+      'timestamp',
+      'error',
+      'version',
+    ]);
+    expect(payloads()[2]).toMatchObject({
+      run_id: job.id,
+      workflow_name: 'double',
+      step: null,
+      host: null,
+      version: 3,
+    });
+  });
+
+  test.each([
+    ['jobs', ['queued', 'running', 'retrying', 'running', 'succeeded'], 'to_status'],
+    ['task-runs', ['queued', 'running', 'retry_scheduled', 'running', 'succeeded'], 'status'],
+  ] as const)(
+    'RST-11 in the words of the contract that the subscriber chose: %s',
+    async (contract, expected, field) => {
+      const { courier, payloads } = receiver();
+      const rig = await appWith(courier);
+      await rig.app.callbacks.subscribe({ url: URL_A, contract });
+      failures = 1;
+      await rig.ended((await rig.app.start(flaky, null)).job);
+      await advanceUntil(rig.clock, () => payloads().length >= expected.length);
+      const shown = payloads().map((payload) => ({ ...payload, ...(payload.payload as object) }));
+      expect(shown.map((payload) => (payload as Record<string, unknown>)[field])).toEqual(expected);
+    },
+  );
+
+  test('RST-11 signed by the Standard Webhooks convention, each with an id of its own', async () => {
+    const { courier, letters } = receiver();
+    const rig = await appWith(courier);
+    const { secret } = await rig.app.callbacks.subscribe({ url: URL_A });
+    await rig.ended((await rig.app.start(double, 4)).job);
+    await advanceUntil(rig.clock, () => letters.length === 3);
+    for (const { headers, body } of letters) {
+      const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+      const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+      expect(headers['webhook-signature']).toBe(
+        `v1,${createHmac('sha256', key).update(text).digest('base64')}`,
+      );
+      expect(headers['content-type']).toBe('application/json');
+    }
+    expect(new Set(letters.map(({ headers }) => headers['webhook-id'])).size).toBe(3);
+  });
+
+  test('RST-11 a receiver that fails is tried again with growing pauses; the run neither waits nor changes', async () => {
+    const triedAt: number[] = [];
+    const { courier, payloads } = receiver(() => {
+      triedAt.push(rig.clock.now());
+      return triedAt.length < 4 ? 503 : 200;
+    });
+    const rig = await appWith(courier);
+    await rig.app.callbacks.subscribe({ url: URL_A });
+    const { job } = await rig.app.start(double, 4);
+    const startedAt = rig.clock.now();
+    const ended = await rig.ended(job);
+    expect([ended.status, (ended.finishedAt ?? 0) - startedAt]).toEqual(['succeeded', 0]);
+    await advanceUntil(rig.clock, () => payloads().length === 3, { atMost: '1h' });
+    expect(payloads().map(({ status }) => status)).toEqual(['queued', 'running', 'success']);
+    const pauses = triedAt.slice(1, 4).map((at, index) => at - (triedAt[index] ?? 0));
+    expect(pauses[0]).toBeGreaterThanOrEqual(5_000);
+    expect(pauses[1] ?? 0).toBeGreaterThanOrEqual(2 * 5_000);
+  });
+
+  test('RST-11 a dead receiver slows nothing: others get theirs at once', async () => {
+    const { courier, letters } = receiver(({ url }) => (url === URL_A ? new Promise(() => undefined) : 200));
+    const rig = await appWith(courier);
+    await rig.app.callbacks.subscribe({ url: URL_A });
+    await rig.app.callbacks.subscribe({ url: 'https://b.example/hook' });
+    const startedAt = rig.clock.now();
+    for (let n = 0; n < 50; n++) await rig.app.start(double, n);
+    await advanceUntil(rig.clock, () => letters.length === 150);
+    expect(rig.clock.now() - startedAt).toBeLessThan(120_000);
+    expect((await rig.app.counts()).succeeded).toBe(50);
+  });
+
+  test('RST-11 what is given up after three days is visible, and can be sent again', async () => {
+    let up = false;
+    const { courier, payloads } = receiver(() => (up ? 200 : 500));
+    const rig = await appWith(courier);
+    await rig.app.callbacks.subscribe({ url: URL_A });
+    await rig.ended((await rig.app.start(double, 4)).job);
+    rig.clock.advance(4 * 86_400_000);
+    await advanceUntil(rig.clock, async () => (await rig.app.callbacks.dead()).length > 0, { atMost: '1d' });
+    expect(payloads()).toEqual([]);
+    up = true;
+    const dead = await rig.app.callbacks.dead();
+    await rig.app.callbacks.redrive(dead.map(({ entryId }) => entryId));
+    await advanceUntil(rig.clock, () => payloads().length >= dead.length, { atMost: '2d' });
+  });
+
+  test('tenants hear of their own jobs only, and of the tasks they asked for; without a subscription nothing is written', async () => {
+    const { courier, payloads } = receiver();
+    const rig = await appWith(courier);
+    await rig.ended((await rig.app.start(double, 1)).job);
+    expect((await rig.store.takeOutbox({ kind: 'callback', limit: 9, leaseMs: 1 })).entries).toEqual([]);
+    const { id } = await rig.app.callbacks.subscribe({ url: URL_A, tenantId: 'acme', tasks: ['double'] });
+    failures = 0;
+    await rig.ended((await rig.app.start(double, 1)).job);
+    await rig.ended((await rig.app.start(flaky, 1, { tenantId: 'acme' })).job);
+    const { job } = await rig.app.start(double, 1, { tenantId: 'acme' });
+    await rig.ended(job);
+    await advanceUntil(rig.clock, () => payloads().length === 3);
+    expect(new Set(payloads().map(({ run_id }) => run_id))).toEqual(new Set([job.id]));
+    expect(await rig.app.callbacks.list()).toMatchObject([{ id, tenantId: 'acme' }]);
+    expect(JSON.stringify(await rig.app.callbacks.list())).not.toContain('whsec_');
+    await rig.app.callbacks.unsubscribe(id, { tenantId: 'acme' });
+    await expect(rig.app.callbacks.unsubscribe(id, { tenantId: 'acme' })).rejects.toMatchObject({
+      code: 'SUBSCRIPTION_NOT_FOUND',
+    });
+  });
+});
+
+describe('where callbacks may go', () => {
+  const strict = httpCourier({ allowPrivate: false });
+
+  test.each([
+    'not a url',
+    'http://93.184.216.34/',
+    'ftp://93.184.216.34/',
+    'https://user:secret@93.184.216.34/',
+    'https://127.0.0.1/',
+    'https://localhost/',
+    'https://10.1.2.3/',
+    'https://172.16.0.1/',
+    'https://192.168.1.1/',
+    'https://169.254.169.254/latest/meta-data',
+    'https://100.64.0.1/',
+    'https://0.0.0.0/',
+    'https://[::1]/',
+    'https://[fe80::1]/',
+    'https://[fd00::1]/',
+    'https://[::ffff:127.0.0.1]/',
+    'https://2130706433/',
+    'https://0x7f.1/',
+    'https://nowhere.invalid/',
+  ])('CALLBACK_URL_INVALID when it is made: %s', async (url) => {
+    await expect(strict.check(url)).rejects.toMatchObject({ code: 'CALLBACK_URL_INVALID' });
+  });
+
+  test('a public address is fine, and private ones where they are allowed', async () => {
+    await strict.check('https://93.184.216.34/hook');
+    await httpCourier({ allowPrivate: true }).check('http://127.0.0.1:1/hook');
+  });
+});
