@@ -21,8 +21,7 @@ import type { Task } from './task.js';
 export type PawlOptions = {
   /** `sqlite:` and a path, `postgres://…`, or `memory:`; or a store that is open already. */
   readonly store: string | Store;
-  // eslint-disable-next-line -- tasks of any types
-  readonly tasks?: readonly Task<never, unknown>[];
+  readonly tasks?: readonly Task<unknown, unknown>[];
   readonly log?: Logger;
   /** For tests: where time and chance come from. */
   readonly clock?: Clock;
@@ -58,11 +57,11 @@ const DEFAULT_DRAIN: Duration = '10s';
 /** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
 export class Pawl {
   readonly #engine: Engine;
-  readonly #tasks: readonly Task<never, unknown>[];
+  readonly #tasks: readonly Task<unknown, unknown>[];
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #closed = false;
 
-  constructor(engine: Engine, tasks: readonly Task<never, unknown>[]) {
+  constructor(engine: Engine, tasks: readonly Task<unknown, unknown>[]) {
     this.#engine = engine;
     this.#tasks = tasks;
   }
@@ -194,7 +193,7 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   return new Pawl(engine, tasks);
 }
 
-function expectDistinct(tasks: readonly Task<never, unknown>[]): void {
+function expectDistinct(tasks: readonly Task<unknown, unknown>[]): void {
   const seen = new Set<string>();
   for (const { definition } of tasks) {
     const { name, version } = definition;
