@@ -97,7 +97,12 @@ export class Worker {
     this.#loops = [
       { name: 'the claim loop', bell: claims, everyMs: pollMs, pass: () => this.#claim() },
       { name: 'the timer loop', bell: timers, everyMs: pollMs, pass: () => wakeDue(engine) },
-      { name: 'the outbox loop', bell: outbox, everyMs: pollMs, pass: () => deliverOutbox(engine) },
+      {
+        name: 'the outbox loop',
+        bell: outbox,
+        everyMs: pollMs,
+        pass: () => deliverOutbox(engine, { leaseMs }),
+      },
       {
         name: 'the recovery loop',
         bell: alone(),
