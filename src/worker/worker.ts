@@ -13,6 +13,7 @@ import type { Attempt } from './attempt.js';
 import type { Surroundings } from './execution.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { attemptName } from './names.js';
+import { isSuspect, quarantine } from './quarantine.js';
 import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
 
@@ -36,7 +37,12 @@ const MOST_CLAIMED = 500;
 const HAND_BACK_MS = 5_000;
 
 /** One claimed job. `prepared` is null while its past is being read. */
-type Running = { prepared: Prepared | null; done: Promise<void>; readonly since: number };
+type Running = {
+  prepared: Prepared | null;
+  done: Promise<void>;
+  readonly since: number;
+  readonly claimed: Job;
+};
 
 /** Claims jobs, runs them under its lease, and takes part in the engine's upkeep. */
 export class Worker {
@@ -54,7 +60,7 @@ export class Worker {
   #stopListening: (() => Promise<void>) | null = null;
   #afterTenant = '';
   #claims = 0;
-  /** The last claim left work behind, for want of room. */
+  /** The last claim left work behind, for want of room or because of what runs. */
   #hungry = false;
   #draining = false;
 
@@ -133,6 +139,7 @@ export class Worker {
     if (this.#draining || room <= 0 || !this.#keeper.isValid()) return false;
     const { worker } = this.#keeper;
     const heads = new Map<string, Omit<Loaded, 'job'>>();
+    const suspects = quarantine({ occupied: this.#hasSuspect() });
     const { alive, jobs, lastTenant } = await this.#engine.store.claim({
       worker,
       lanes: this.#lanes,
@@ -151,7 +158,7 @@ export class Worker {
           early: false,
         } as const;
         const decision = decide(found.job, command, NO_STEPS);
-        if (!decision.ok) return null;
+        if (!decision.ok || !suspects.admits(found.job)) return null;
         const item = prepareCommit(found, { jobId, commandId: attemptId, events: decision.events });
         heads.set(jobId, { link: item.link, inboxRev: found.inboxRev });
         return item;
@@ -161,10 +168,19 @@ export class Worker {
       await this.#keeper.lost('its lease had run out');
       return true;
     }
+    // Claimed by an incarnation that has died meanwhile: they are found like everything that it held.
+    if (worker.incarnation !== this.#keeper.worker.incarnation) return true;
     this.#afterTenant = lastTenant;
     for (const job of jobs) this.#run(job, heads.get(job.spec.jobId));
-    this.#hungry = jobs.length === room;
-    return this.#hungry && this.#running.size < concurrency;
+    const isFull = jobs.length === room;
+    this.#hungry = isFull || suspects.left();
+    return isFull && this.#running.size < concurrency;
+  }
+
+  #hasSuspect(): boolean {
+    return [...this.#running.values()].some(({ prepared, claimed }) =>
+      isSuspect(prepared?.attempt.job ?? claimed),
+    );
   }
 
   #run(job: Job, head: Omit<Loaded, 'job'> | undefined): void {
@@ -175,6 +191,7 @@ export class Worker {
       prepared: null,
       since: this.#engine.clock.elapsed(),
       done: Promise.resolve(),
+      claimed: job,
     };
     this.#running.set(attemptId, running);
     running.done = this.#finish(running, { job, ...head }, task).finally(() => {
@@ -185,8 +202,11 @@ export class Worker {
 
   async #finish(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
     try {
-      running.prepared = await prepareAttempt(this.#around, head);
-      await runAttempt(running.prepared, task);
+      const prepared = await prepareAttempt(this.#around, head);
+      // Lost before anyone could tell it so.
+      if (!this.#keeper.holds(head.job)) return;
+      running.prepared = prepared;
+      await runAttempt(prepared, task);
     } catch (error) {
       // Nobody runs it: the next heartbeats find it here, unknown, and hand it back.
       this.#engine.log.error('a job could not be run', { jobId: head.job.spec.jobId, error });
