@@ -21,6 +21,8 @@ export type CrashGround = {
   readonly folder: string;
   /** How much mail is on its way. */
   mail(): Promise<number>;
+  /** Does a process, which may be frozen, hold a lock that keeps all others from writing? Only a file has such a lock. */
+  isLocked(): boolean;
   close(): Promise<void>;
 };
 
@@ -36,6 +38,14 @@ export async function sqliteGround(): Promise<CrashGround> {
   return {
     ...opened,
     mail: async () => Number(raw.prepare('SELECT count(*) AS n FROM outbox').get()?.['n']),
+    isLocked() {
+      try {
+        raw.exec('BEGIN IMMEDIATE; ROLLBACK');
+        return false;
+      } catch {
+        return true;
+      }
+    },
     async close() {
       raw.close();
       await opened.close();
@@ -54,6 +64,7 @@ export async function postgresGround(server: PostgresServer): Promise<CrashGroun
       const { rows } = await raw.query<{ n: number }>('SELECT count(*)::int AS n FROM pawl.outbox');
       return rows[0]?.n ?? 0;
     },
+    isLocked: () => false,
     async close() {
       await raw.end();
       await opened.close();
@@ -61,7 +72,7 @@ export async function postgresGround(server: PostgresServer): Promise<CrashGroun
   };
 }
 
-async function open(url: string, folder: string): Promise<Omit<CrashGround, 'mail'>> {
+async function open(url: string, folder: string): Promise<Omit<CrashGround, 'mail' | 'isLocked'>> {
   const store = await openStore(url, { clock: systemClock });
   const app = await pawl({ store, tasks: [] });
   return {

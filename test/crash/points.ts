@@ -3,6 +3,8 @@ import { appendFileSync } from 'node:fs';
 export type Armed = {
   /** The point at which the process dies; null: none. */
   readonly at: string | null;
+  /** `SIGSTOP`: it does not die, but stands still, wherever it is. */
+  readonly by?: 'SIGKILL' | 'SIGSTOP';
   /** A file that gets a line for each point, before it is passed. */
   readonly trace: string;
 };
@@ -24,7 +26,9 @@ export class Points {
     this.#passed.set(name, count);
     const point = `${name} ${count}`;
     appendFileSync(this.#armed.trace, `${point}\n`);
-    if (point === this.#armed.at) die();
+    if (point !== this.#armed.at) return;
+    if (this.#armed.by === 'SIGSTOP') process.kill(process.pid, 'SIGSTOP');
+    else die();
   };
 
   count(name: string): number {
