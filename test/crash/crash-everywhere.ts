@@ -5,7 +5,7 @@ import { CrashLane, type CrashRun } from './crash-lane.js';
 export type Plan = readonly string[];
 
 /** Most of a run is waiting for a lease to end. */
-const LANES = 6;
+const LANES = 4;
 const MOST_TRIES = 5;
 
 /** Where a first worker dies, and what its successor does last before things are as if nobody had died. */

@@ -13,7 +13,7 @@ import { eventually, WorkerProcess } from './worker-process.js';
 const { order } = orderTasks(() => undefined);
 
 /** Short, so that the next worker soon takes over; long enough for a busy machine to keep it. */
-const LEASE_MS = 600;
+const LEASE_MS = 800;
 const POLL_MS = 20;
 /** How long after the end of its job a worker may take to come by a point that is left. */
 const STRAGGLE_MS = 500;
@@ -25,6 +25,8 @@ type Body = 'quote' | (typeof EFFECTS)[number];
 type Death = {
   readonly point: string;
   readonly sighted: number;
+  /** The jobs whose lease must run out before they go on. */
+  readonly held: readonly string[];
   /** Bodies whose result is recorded. */
   readonly recorded: ReadonlySet<Body>;
   /** Effects whose intent is recorded, and no result stored. */
@@ -114,7 +116,7 @@ export class CrashLane {
 
     const seen = sightings(witness);
     const events = (await readLog(store, handle.id)).flatMap((commit) => commit.events);
-    const disturbed = (await this.#interruptions(handle.id)) > deaths.length;
+    const disturbed = await this.#isDisturbed(handle.id, deaths);
     return {
       kills,
       traces: armed.map(({ trace }) => linesOf(trace)),
@@ -185,20 +187,24 @@ export class CrashLane {
       const stored = results.some((one) => one.step === effect && one.entry === step.entry);
       if (step.state === 'open' && !stored) open.add(`${effect}/${step.entry}`);
     }
-    return { point, sighted: sightings(witness).length, recorded, open };
+    const held: string[] = [];
+    for (const id of [jobId, ...(childId === null ? [] : [childId])]) {
+      const { found } = await this.#ground.store.load(id);
+      if (found?.job.status === 'running') held.push(id);
+    }
+    return { point, sighted: sightings(witness).length, held, recorded, open };
   }
 
-  /** Of the job, or of its child: only one of them runs at a time. */
-  async #interruptions(jobId: string): Promise<number> {
+  /** More interruptions than deaths account for. */
+  async #isDisturbed(jobId: string, deaths: readonly Death[]): Promise<boolean> {
     const { store } = this.#ground;
     const childId = childOf(await readSteps(store, jobId));
-    const logs = [await readLog(store, jobId), childId === null ? [] : await readLog(store, childId)];
-    return Math.max(
-      ...logs.map(
-        (commits) =>
-          commits.flatMap(({ events }) => events).filter(({ type }) => type === 'attempt.interrupted').length,
-      ),
-    );
+    for (const id of [jobId, ...(childId === null ? [] : [childId])]) {
+      const events = (await readLog(store, id)).flatMap((commit) => commit.events);
+      const interrupted = events.filter(({ type }) => type === 'attempt.interrupted').length;
+      if (interrupted > deaths.filter(({ held }) => held.includes(id)).length) return true;
+    }
+    return false;
   }
 
   async #wrongWith(jobId: string): Promise<string[]> {

@@ -24,11 +24,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const stores = [
-  { store: 'SQLite', open: () => sqliteGround() },
-  { store: 'Postgres', open: () => postgresGround(server) },
+  { name: 'SQLite', open: () => sqliteGround() },
+  { name: 'Postgres', open: () => postgresGround(server) },
 ] as const;
 
-describe.each(stores)('$store', ({ store, open }) => {
+describe.each(stores)('$name', ({ name, open }) => {
   let ground: CrashGround;
   let workers: WorkerProcess[];
   let files: Held & { readonly trace: string };
@@ -36,7 +36,7 @@ describe.each(stores)('$store', ({ store, open }) => {
   beforeEach(async () => {
     ground = await open();
     workers = [];
-    const inFolder = (name: string) => join(ground.folder, name);
+    const inFolder = (file: string) => join(ground.folder, file);
     files = { witness: inFolder('witness'), release: inFolder('release'), trace: inFolder('trace') };
   });
   afterEach(async () => {
@@ -85,7 +85,7 @@ describe.each(stores)('$store', ({ store, open }) => {
     const other = await startWorker({ lease: LONG_LEASE_MS, queues: ['default'] });
     await sighted('held', other);
     release();
-    expect(await job.result({ timeout: '20s' })).toBe(other.pid);
+    expect(await job.result({ timeout: '60s' })).toBe(other.pid);
     await eventually(() => (Date.now() - stoppedAt > 3 * LEASE_MS ? true : null), 'three leases have passed');
     await other.kill();
     zombie.signal('SIGCONT');
@@ -99,7 +99,7 @@ describe.each(stores)('$store', ({ store, open }) => {
     expect(await interruptsOf(jobId)).toEqual(['lease_expired']);
     const [before] = await claimsOf(jobId);
     const { job } = await ground.app.start(neighbour, files);
-    expect(await job.result({ timeout: '20s' })).toBe('unharmed');
+    expect(await job.result({ timeout: '60s' })).toBe('unharmed');
     const [after] = await claimsOf(job.id);
     expect(after?.id).toBe(before?.id);
     expect(after?.incarnation).not.toBe(before?.incarnation);
@@ -123,7 +123,8 @@ describe.each(stores)('$store', ({ store, open }) => {
     expect(refused).toHaveLength(sent.length);
   });
 
-  test.skipIf(store === 'SQLite')(
+  // On a file nobody can take the lock away from a process that lives, frozen or not.
+  test.skipIf(name === 'SQLite')(
     'GUA-10 a worker that was frozen in the middle of a claim keeps nobody from its jobs, and goes on as someone new',
     async () => {
       const zombie = await startWorker({ lease: LEASE_MS }, 'within claim of neighbour 1');
@@ -131,11 +132,11 @@ describe.each(stores)('$store', ({ store, open }) => {
       const frozen = () => linesOf(`${files.trace}.1`).includes('within claim of neighbour 1');
       await eventually(() => (frozen() ? true : null), 'a worker is frozen');
       const other = await startWorker({ lease: LONG_LEASE_MS });
-      expect(await job.result({ timeout: '20s' })).toBe('unharmed');
+      expect(await job.result({ timeout: '60s' })).toBe('unharmed');
       await other.kill();
       zombie.signal('SIGCONT');
       const { job: next } = await ground.app.start(neighbour, files);
-      expect(await next.result({ timeout: '20s' })).toBe('unharmed');
+      expect(await next.result({ timeout: '60s' })).toBe('unharmed');
       for (const { id } of [job, next]) expect(await findProblems(ground.store, id)).toEqual([]);
       expect(await claimsOf(job.id)).toHaveLength(1);
       expect(zombie.isGone).toBe(false);
@@ -159,7 +160,7 @@ describe.each(stores)('$store', ({ store, open }) => {
       linesOf(`${files.trace}.1`).includes('after effects 2') || sightings(files.witness).length > 1;
     await eventually(() => (saw() ? true : null), 'the next attempt has looked for a result twice');
     release();
-    expect(await job.result({ timeout: '20s' })).toBe(worker.pid);
+    expect(await job.result({ timeout: '60s' })).toBe(worker.pid);
     expect(sightings(files.witness).map(({ what }) => what)).toEqual(['entered', 'happened']);
     expect(await findProblems(ground.store, job.id)).toEqual([]);
   });
@@ -195,7 +196,7 @@ describe.each(stores)('$store', ({ store, open }) => {
     const after = await startWorker(options);
     await sighted('held', after);
     release();
-    expect(await job.result({ timeout: '20s' })).toBe(after.pid);
+    expect(await job.result({ timeout: '60s' })).toBe(after.pid);
     expect(await interruptsOf(job.id)).toEqual(['worker_restarted']);
     expect(await findProblems(ground.store, job.id)).toEqual([]);
   });

@@ -63,8 +63,8 @@ export class WorkerProcess {
 }
 
 /** Far more than anything here takes on a busy machine. */
-const GIVE_UP_AFTER_MS = 20_000;
-const LOOK_AGAIN_MS = 12;
+const GIVE_UP_AFTER_MS = 60_000;
+const LOOK_AGAIN_MS = 20;
 
 /** Looks again and again until it finds something. */
 export async function eventually<T>(look: () => Promise<T | null> | T | null, what: string): Promise<T> {
