@@ -47,6 +47,8 @@ export async function sqliteGround(): Promise<CrashGround> {
       }
     },
     async close() {
+      const { integrity_check: sound } = raw.prepare('PRAGMA integrity_check').get() ?? {};
+      if (sound !== 'ok') throw new Error(`the file is damaged: ${String(sound)}`);
       raw.close();
       await opened.close();
     },

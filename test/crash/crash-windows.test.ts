@@ -33,7 +33,7 @@ const stores = [
   { store: 'Postgres', open: () => postgresGround(server) },
 ] as const;
 
-describe.each(stores)('$store: an effect whose worker is killed', ({ open }) => {
+describe.each(stores)('$store: an effect whose worker is killed', { timeout: 120_000 }, ({ open }) => {
   let lane: CrashLane;
   beforeAll(async () => {
     lane = new CrashLane(await open());

@@ -28,7 +28,7 @@ const stores = [
   { name: 'Postgres', open: () => postgresGround(server) },
 ] as const;
 
-describe.each(stores)('$name', ({ name, open }) => {
+describe.each(stores)('$name', { timeout: 120_000 }, ({ name, open }) => {
   let ground: CrashGround;
   let workers: WorkerProcess[];
   let files: Held & { readonly trace: string };
