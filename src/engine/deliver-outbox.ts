@@ -8,8 +8,6 @@ import { patience, send } from './send.js';
 import { deliverInbox } from './signal-job.js';
 
 const PAGE = 500;
-/** Longer than any round takes; an entry whose bearer died is taken again after it. */
-const LEASE_MS = 30_000;
 const AGAIN_MS = 1_000;
 /** A child that cannot be found for so long was purged, and needs no end any more. */
 const MOST_TRIES = 100;
@@ -17,9 +15,12 @@ const MOST_TRIES = 100;
 type Mail = { readonly entry: OutboxEntry; readonly mail: ChildMail };
 type MailOf<K extends ChildMail['kind']> = Extract<ChildMail, { kind: K }>;
 
-/** Carries mail between parents and children. Each entry at least once; what it does, it does once. */
-export async function deliverOutbox(engine: Engine): Promise<boolean> {
-  const { entries } = await engine.store.takeOutbox({ kind: 'child', limit: PAGE, leaseMs: LEASE_MS });
+/**
+ * Carries mail between parents and children. Each entry at least once; what it does, it does once. An entry whose bearer
+ * died is taken again after `leaseMs`, the worker's own: its jobs wait no longer for each other than they do for it.
+ */
+export async function deliverOutbox(engine: Engine, { leaseMs }: { leaseMs: number }): Promise<boolean> {
+  const { entries } = await engine.store.takeOutbox({ kind: 'child', limit: PAGE, leaseMs });
   if (entries.length === 0) return false;
   const taken: Mail[] = entries.map((entry) => ({ entry, mail: JSON.parse(entry.body) as ChildMail }));
   const of = <K extends ChildMail['kind']>(kind: K) =>

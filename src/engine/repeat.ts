@@ -5,6 +5,8 @@ import type { Engine } from './engine.js';
 const FIRST_BACKOFF_MS = 100;
 const MOST_BACKOFF_MS = 5_000;
 
+export type Stoppable = { stop(): Promise<void> };
+
 export type Loop = {
   readonly name: string;
   readonly bell: Bell;
@@ -14,7 +16,7 @@ export type Loop = {
 };
 
 /** A loop that runs until it is stopped. Whatever a round throws, the next one comes: an outage must not end it. */
-export function repeat(engine: Engine, { name, bell, everyMs, pass }: Loop): { stop(): Promise<void> } {
+export function repeat(engine: Engine, { name, bell, everyMs, pass }: Loop): Stoppable {
   /** Apart from the loop's own bell: work that arrives during an outage must not make it try without pause. */
   const backoff = new Bell(engine.alarms);
   let stopped = false;

@@ -237,6 +237,11 @@ describe('dead-letter items', () => {
     expect(openDlqItem(changes)).toEqual({
       dlqId: 'dlq_job_00000001',
       tenantId: 'acme',
+      task: 'order',
+      version: 1,
+      requeuedAs: null,
+      discardAsked: null,
+      trail: [],
       jobId: 'job_00000001',
       errorClass: 'transient',
       errorCode: 'TASK_EXECUTION_FAILED',

@@ -13,10 +13,9 @@ import { callHook } from './hooks.js';
 
 /** The intent is recorded: enters the body, keeps its result, and records it. */
 export async function enter(execution: Execution, use: EffectUse): Promise<void> {
-  const { attempt, around } = execution;
+  const { attempt } = execution;
   const entry = latestEntry(execution, use);
-  // A worker that may have lost its lease meanwhile must not begin: somebody else may already be asking around.
-  if (!around.holdsLease()) return never();
+  if (!(await holdsLease(execution))) return never();
   const ended = await execution.during(() => runEntry(execution, use, entry));
   if (attempt.isOver) return never();
   const { step, occurrence } = use;
@@ -40,6 +39,25 @@ export async function enter(execution: Execution, use: EffectUse): Promise<void>
   if (await settle(execution, use, { bodyMayRun: false, storedResult: null })) return;
   throw ended.error;
 }
+
+/**
+ * A worker that may have lost its lease meanwhile must not begin: somebody else may already be asking around. Either the
+ * lease turns out to be good, or the attempt is over.
+ */
+async function holdsLease(execution: Execution): Promise<boolean> {
+  const { attempt, around, engine } = execution;
+  while (!around.holdsLease() && !attempt.isOver) {
+    await execution.during(
+      () =>
+        new Promise<void>((resolve) => {
+          engine.alarms.set(LEASE_POLL_MS, resolve);
+        }),
+    );
+  }
+  return !attempt.isOver;
+}
+
+const LEASE_POLL_MS = 10;
 
 type Ended =
   | { readonly kind: 'returned'; readonly result: JsonText; readonly unfit: PawlError | null }

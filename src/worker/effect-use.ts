@@ -48,8 +48,10 @@ export async function factsOf(
   );
   const storedResult = stored?.result ?? null;
   if (stored !== undefined) return { storedResult, bodyMayRun: false };
-  if (worker.incarnation === attempt.job.worker?.incarnation) {
-    return { storedResult, bodyMayRun: around.bodies.has(bodyName(jobId, ref, entry)) };
+  // A body of this very process goes on, even if the incarnation that entered it is dead.
+  const runsHere = around.bodies.has(bodyName(jobId, ref, entry));
+  if (runsHere || worker.incarnation === attempt.job.worker?.incarnation) {
+    return { storedResult, bodyMayRun: runsHere };
   }
   const { workers, now } = await engine.store.workers({ incarnations: [worker.incarnation] });
   return { storedResult, bodyMayRun: workers.some(({ dead, leaseUntil }) => !dead && now < leaseUntil) };

@@ -1,4 +1,4 @@
-import { LEASE_RENEWAL_SHARE, type WorkerRef } from '../kernel/index.js';
+import { LEASE_RENEWAL_SHARE, type Job, type WorkerRef } from '../kernel/index.js';
 import { PawlError } from '../errors.js';
 import { Bell } from '../engine/bell.js';
 import type { Engine } from '../engine/engine.js';
@@ -46,6 +46,11 @@ export class LeaseKeeper {
 
   /** By our own count, which is never more generous than the store's. */
   readonly isValid = (): boolean => this.#engine.clock.elapsed() < this.#validUntil;
+
+  /** Is a job that was claimed here still ours, by our own count? */
+  holds({ worker }: Pick<Job, 'worker'>): boolean {
+    return this.isValid() && worker?.incarnation === this.#incarnation;
+  }
 
   /** Registers this worker; from then on its lease is kept. */
   async start(): Promise<void> {

@@ -19,6 +19,8 @@ type Pending = {
 export class Waits {
   readonly #execution: Execution;
   readonly #pending = new Map<string, Pending>();
+  /** What was in the inbox when it was read: what no wait asked for then, a later one may. */
+  #unread: ReadonlyMap<string, JsonText> = new Map();
   /** How much of the inbox has been read; -1 after word of something new. */
   #readTo = 0;
   #considering = false;
@@ -98,7 +100,7 @@ export class Waits {
   /** Takes what has arrived or run out. True if the handler can go on with some of it. */
   async #consume(): Promise<boolean> {
     return this.#execution.during(async () => {
-      const messages = await this.#unread();
+      const messages = await this.#readInbox();
       const { engine } = this.#execution;
       const ends = [...this.#pending.values()].flatMap(({ wait }): [Wait, WaitEnd][] => {
         const payload = messages.get(wait.key);
@@ -121,12 +123,15 @@ export class Waits {
     pending.resolve({ outcome, payload });
   }
 
-  async #unread(): Promise<ReadonlyMap<string, JsonText>> {
+  /** A message that was consumed since may still be in it; no other wait can ask for its key. */
+  async #readInbox(): Promise<ReadonlyMap<string, JsonText>> {
     const { attempt, engine } = this.#execution;
-    if (this.#readTo >= attempt.inboxRev) return NOTHING;
-    const { messages, inboxRev } = await engine.store.inbox(attempt.job.spec.jobId);
-    this.#readTo = inboxRev;
-    return new Map(messages.map(({ key, payload }) => [key, payload]));
+    if (this.#readTo < attempt.inboxRev) {
+      const { messages, inboxRev } = await engine.store.inbox(attempt.job.spec.jobId);
+      this.#readTo = inboxRev;
+      this.#unread = new Map(messages.map(({ key, payload }) => [key, payload]));
+    }
+    return this.#unread;
   }
 
   /** Something about these waits is wrong. Each of them tells the handler so. */
@@ -145,8 +150,6 @@ export class Waits {
     }
   }
 }
-
-const NOTHING: ReadonlyMap<string, JsonText> = new Map();
 
 function keyReused({ key, step }: Wait): PawlError {
   return new PawlError('WAIT_KEY_REUSED', {

@@ -1,21 +1,19 @@
 import { decide, laneOf, LEASE_RENEWAL_SHARE, NO_STEPS, type Job } from '../kernel/index.js';
 import type { PawlError } from '../errors.js';
-import { deliverOutbox } from '../engine/deliver-outbox.js';
 import type { Engine } from '../engine/engine.js';
 import { give } from '../engine/give.js';
 import { prepareCommit } from '../engine/prepare-commit.js';
-import { recoverOrphans, unreadSweep, wakeDue } from '../engine/recover.js';
-import { repeat } from '../engine/repeat.js';
-import { fireDue } from '../engine/schedules/fire.js';
+import { repeat, type Stoppable } from '../engine/repeat.js';
 import { holderLane } from '../engine/signal-job.js';
-import { Bell } from '../engine/bell.js';
-import { CallbackDelivery } from '../engine/callbacks/deliver.js';
-import type { BeatReply, ClaimLane, Loaded } from '../ports/store.js';
+import { startUpkeep } from '../engine/upkeep.js';
+import type { BeatReply, Loaded } from '../ports/store.js';
 import type { Attempt } from './attempt.js';
 import type { Surroundings } from './execution.js';
 import type { Hooks } from './hooks.js';
+import { Lanes } from './lanes.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { attemptName } from './names.js';
+import { isSuspect, quarantine } from './quarantine.js';
 import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
 
@@ -40,7 +38,12 @@ const MOST_CLAIMED = 500;
 const HAND_BACK_MS = 5_000;
 
 /** One claimed job. `prepared` is null while its past is being read. */
-type Running = { prepared: Prepared | null; done: Promise<void>; readonly since: number };
+type Running = {
+  prepared: Prepared | null;
+  done: Promise<void>;
+  readonly since: number;
+  readonly claimed: Job;
+};
 
 /** Claims jobs, runs them under its lease, and takes part in the engine's upkeep. */
 export class Worker {
@@ -48,31 +51,28 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #keeper: LeaseKeeper;
   readonly #around: Surroundings;
-  readonly #tasks: ReadonlyMap<string, TaskDefinition>;
-  readonly #callbacks: CallbackDelivery;
-  readonly #lanes: readonly ClaimLane[];
+  readonly #lanes: Lanes;
   /** By attempt. */
   readonly #running = new Map<string, Running>();
   /** Held here according to the store, and not known: since when. A claim whose reply was lost, if they stay. */
   #strangers = new Map<string, number>();
-  #loops: { stop(): Promise<void> }[] = [];
+  #claimLoop: Stoppable | null = null;
+  #upkeep: Stoppable | null = null;
   #stopListening: (() => Promise<void>) | null = null;
   #afterTenant = '';
   #claims = 0;
-  /** The last claim left work behind, for want of room. */
+  /** The last claim left work behind, for want of room or because of what runs. */
   #hungry = false;
   #draining = false;
 
   constructor(engine: Engine, options: WorkerOptions) {
     this.#engine = engine;
     this.#options = options;
-    this.#callbacks = new CallbackDelivery(engine);
-    this.#lanes = lanesOf(options);
-    this.#tasks = tasksByLane(options);
+    this.#lanes = new Lanes(options.tasks, options.queues);
     this.#keeper = new LeaseKeeper(engine, {
       workerId: options.workerId,
       leaseMs: options.leaseMs,
-      lanes: this.#lanes.map(({ lane }) => lane),
+      lanes: this.#lanes.names,
       onBeat: (held, sentAt) => this.#compare(held, sentAt),
       onLost: (reason) => this.#loseAll(reason),
       onReplaced: (error) => options.onStopped(error),
@@ -99,35 +99,30 @@ export class Worker {
     const engine = this.#engine;
     await this.#keeper.start();
     this.#stopListening = engine.store.listen((lanes) => this.#hear(lanes));
-    const { claims, timers, outbox, schedules, callbacks } = engine.bells;
-    const alone = () => new Bell(engine.alarms);
-    this.#loops = [
-      { name: 'the claim loop', bell: claims, everyMs: pollMs, pass: () => this.#claim() },
-      { name: 'the timer loop', bell: timers, everyMs: pollMs, pass: () => wakeDue(engine) },
-      { name: 'the outbox loop', bell: outbox, everyMs: pollMs, pass: () => deliverOutbox(engine) },
-      { name: 'the callback loop', bell: callbacks, everyMs: pollMs, pass: () => this.#callbacks.pass() },
-      { name: 'the scheduler', bell: schedules, everyMs: pollMs, pass: () => fireDue(engine) },
-      {
-        name: 'the recovery loop',
-        bell: alone(),
-        everyMs: Math.max(pollMs, leaseMs / 3),
-        pass: () => recoverOrphans(engine, this.#options.workerId === null ? null : this.#keeper.worker),
-      },
-      { name: 'the inbox sweep', bell: alone(), everyMs: pollMs * 5, pass: unreadSweep(engine) },
-    ].map((loop) => repeat(engine, loop));
+    const claims = {
+      name: 'the claim loop',
+      bell: engine.bells.claims,
+      everyMs: pollMs,
+      pass: () => this.#claim(),
+    };
+    this.#claimLoop = repeat(engine, claims);
+    this.#upkeep = startUpkeep(engine, {
+      pollMs,
+      leaseMs,
+      restarted: () => (this.#options.workerId === null ? null : this.#keeper.worker),
+    });
   }
 
   /** Stops claiming, waits for what runs, and hands back what does not end in time: that costs no attempt. */
   async stop({ drainMs }: { drainMs: number }): Promise<void> {
     if (this.#draining) return;
     this.#draining = true;
-    await this.#loops[0]?.stop();
+    await this.#claimLoop?.stop();
     await this.#allDone(drainMs);
     for (const { prepared } of this.#running.values()) handBack(prepared?.attempt);
     await this.#allDone(HAND_BACK_MS);
     await this.#stopListening?.();
-    await Promise.all(this.#loops.slice(1).map((loop) => loop.stop()));
-    this.#callbacks.stop();
+    await this.#upkeep?.stop();
     await this.#keeper.stop();
   }
 
@@ -138,9 +133,10 @@ export class Worker {
     if (this.#draining || room <= 0 || !this.#keeper.isValid()) return false;
     const { worker } = this.#keeper;
     const heads = new Map<string, Omit<Loaded, 'job'>>();
+    const suspects = quarantine({ occupied: this.#hasSuspect() });
     const { alive, jobs, lastTenant, rateFreeAt } = await this.#engine.store.claim({
       worker,
-      lanes: this.#lanes,
+      lanes: this.#lanes.all,
       limit: room,
       afterTenant: this.#afterTenant,
       decide: (found, now) => {
@@ -156,7 +152,7 @@ export class Worker {
           early: false,
         } as const;
         const decision = decide(found.job, command, NO_STEPS);
-        if (!decision.ok) return null;
+        if (!decision.ok || !suspects.admits(found.job)) return null;
         const { events } = decision;
         const outbox = this.#engine.subscriptions.lettersFor(found.job.spec, {
           rev: found.job.rev + 1,
@@ -171,21 +167,31 @@ export class Worker {
       await this.#keeper.lost('its lease had run out');
       return true;
     }
+    // Claimed by an incarnation that has died meanwhile: they are found like everything that it held.
+    if (worker.incarnation !== this.#keeper.worker.incarnation) return true;
     this.#afterTenant = lastTenant;
     for (const job of jobs) this.#run(job, heads.get(job.spec.jobId));
     if (rateFreeAt !== undefined) this.#engine.bells.claims.ringAt(rateFreeAt, this.#engine.now());
-    this.#hungry = jobs.length === room;
-    return this.#hungry && this.#running.size < concurrency;
+    const isFull = jobs.length === room;
+    this.#hungry = isFull || suspects.left();
+    return isFull && this.#running.size < concurrency;
+  }
+
+  #hasSuspect(): boolean {
+    return [...this.#running.values()].some(({ prepared, claimed }) =>
+      isSuspect(prepared?.attempt.job ?? claimed),
+    );
   }
 
   #run(job: Job, head: Omit<Loaded, 'job'> | undefined): void {
-    const task = this.#tasks.get(laneOf(job.spec));
+    const task = this.#lanes.taskOf(laneOf(job.spec));
     const { attemptId } = job;
     if (task === undefined || head === undefined || attemptId === null) return;
     const running: Running = {
       prepared: null,
       since: this.#engine.clock.elapsed(),
       done: Promise.resolve(),
+      claimed: job,
     };
     this.#running.set(attemptId, running);
     running.done = this.#finish(running, { job, ...head }, task).finally(() => {
@@ -198,8 +204,11 @@ export class Worker {
 
   async #finish(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
     try {
-      running.prepared = await prepareAttempt(this.#around, head);
-      await runAttempt(running.prepared, task);
+      const prepared = await prepareAttempt(this.#around, head);
+      // Lost before anyone could tell it so.
+      if (!this.#keeper.holds(head.job)) return;
+      running.prepared = prepared;
+      await runAttempt(prepared, task);
     } catch (error) {
       // Nobody runs it: the next heartbeats find it here, unknown, and hand it back.
       this.#engine.log.error('a job could not be run', { jobId: head.job.spec.jobId, error });
@@ -264,26 +273,4 @@ export class Worker {
 
 function handBack(attempt: Attempt | undefined): void {
   if (attempt && !attempt.isOver) void attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
-}
-
-function lanesOf({ tasks, queues }: WorkerOptions): ClaimLane[] {
-  return tasks.flatMap((task) =>
-    (queues ?? [task.queue]).map((queue) => ({
-      lane: laneOf({ queue, task: task.name, version: task.version }),
-      keyLimit: task.concurrency?.limit ?? null,
-      rate: task.rate && { name: task.name, ...task.rate },
-    })),
-  );
-}
-
-function tasksByLane(options: WorkerOptions): ReadonlyMap<string, TaskDefinition> {
-  const { tasks, queues } = options;
-  return new Map(
-    tasks.flatMap((task) =>
-      (queues ?? [task.queue]).map((queue) => [
-        laneOf({ queue, task: task.name, version: task.version }),
-        task,
-      ]),
-    ),
-  );
 }

@@ -41,10 +41,13 @@ export async function orphans(
   { limit }: { limit: number },
 ): Promise<Reply<{ readonly jobs: readonly Loaded[] }>> {
   const now = await db.now();
-  const alive = await db.rows<StoredLease>(
-    'SELECT incarnation, lease_until, dead FROM pawl.workers WHERE NOT dead ORDER BY incarnation FOR UPDATE',
+  // Only those that are over by now: to lock the others would hold up their heartbeats.
+  const over = await db.rows<StoredLease>(
+    `SELECT incarnation, lease_until, dead FROM pawl.workers WHERE NOT dead AND lease_until <= $1
+     ORDER BY incarnation FOR UPDATE`,
+    [now],
   );
-  const expired = alive.filter(
+  const expired = over.filter(
     ({ lease_until, dead }) => expireLease({ leaseUntil: lease_until, dead }, now) !== null,
   );
   await db.rows('UPDATE pawl.workers SET dead = true WHERE incarnation = ANY($1)', [

@@ -29,11 +29,19 @@ const types = {
 };
 
 /**
+ * How long a transaction may stand still before the server ends it. A process that is frozen, or cut off, between two
+ * statements holds locks that others need to renew their leases and to take its jobs: longer holds them all up. Shorter
+ * would end transactions of processes that are merely busy, which then send them again.
+ */
+const STANDSTILL_MS = 2_000;
+
+/**
  * A plan that was made while a table was small reads all of it for ever after; and a list of a thousand rows is taken
  * for ten. Every statement here finds its rows by a key or in the order of an index, so the server is told to do just
  * that, and to plan once. For this transaction only: a pooler may hand the connection to someone else (bench/store/crowd.ts).
  */
-const BEGIN = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan;
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '${STANDSTILL_MS}ms';
+  SET LOCAL plan_cache_mode = force_generic_plan;
   SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
   SET LOCAL enable_bitmapscan = off`;
 
@@ -209,7 +217,7 @@ function isConnectionFailure(error: unknown): boolean {
     error instanceof Error && /connection (terminated|is closed|error)|not queryable/i.test(error.message);
   return (
     lost ||
-    /^(08|57P0)/.test(code) ||
+    /^(08|57P0|25P03)/.test(code) ||
     ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT'].includes(code)
   );
 }

@@ -1,0 +1,18 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+
+/** What bodies did to the world outside. One line for each, which outlives whoever wrote it. */
+export type Sighting = { readonly what: string; readonly key: string; readonly pid: number };
+
+export function bearWitness(file: string, what: string, key = ''): void {
+  appendFileSync(file, `${JSON.stringify({ what, key, pid: process.pid } satisfies Sighting)}\n`);
+}
+
+export function sightings(file: string): Sighting[] {
+  if (!existsSync(file)) return [];
+  return linesOf(file).map((line) => JSON.parse(line) as Sighting);
+}
+
+export function linesOf(file: string): string[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+}
