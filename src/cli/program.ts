@@ -4,6 +4,7 @@ import { conformance, CRASH, type ConformanceOptions } from './conformance.js';
 import { printError, type Console } from './console.js';
 import { crashWriter, type Self } from './crash.js';
 import { doctorRestored, release } from './doctor.js';
+import { listEffects, resolveEffect, type ResolveOptions } from './effects.js';
 import { exitCodeOf } from './exit-code.js';
 import { gate } from './gate.js';
 import { migrate, type MigrateOptions } from './migrate.js';
@@ -68,6 +69,29 @@ export async function run(args: readonly string[], console: Console, self: Self)
     .option('--by <name>', 'who is doing this', 'operator:cli')
     .action((options: { store: string; all: boolean; task?: string[]; by: string; json: boolean }) =>
       ends(doctorRestored(console, { ...options, tasks: options.task ?? null })),
+    );
+
+  const effects = command(
+    'effects',
+    'List the effects that nobody knows the outcome of, or decide on one.',
+  ).action((options: { store: string; json: boolean }) => ends(listEffects(console, options)));
+  effects
+    .command('resolve <job-id> <step>')
+    .description('Say what became of an effect that a job waits for.')
+    .option('--happened [json]', 'it happened, with this result')
+    .option('--not-happened', 'it did not: the job may enter it again')
+    .option('--fail', 'nobody can tell: the job is given up')
+    .option('--occurrence <n>', 'which use of the step, from 1', '1')
+    .option('--by <name>', 'who is deciding', 'cli')
+    .action((jobId: string, step: string, options: Omit<ResolveOptions, 'store' | 'json'>) =>
+      ends(
+        resolveEffect(console, {
+          jobId,
+          step,
+          ...options,
+          ...effects.opts<{ store: string; json: boolean }>(),
+        }),
+      ),
     );
 
   command('release', 'Let jobs that are held be claimed again.')

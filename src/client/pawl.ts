@@ -5,6 +5,7 @@ import { toJsonText } from '../engine/json-text.js';
 import { newJob, type StartOptions } from '../engine/new-job.js';
 import { resolveEffect, resumeParked } from '../engine/operator.js';
 import { startJobs, type Started } from '../engine/start-jobs.js';
+import { unknownEffects, type UnknownEffect } from '../engine/unknown-effects.js';
 import { explain, type Explanation } from '../engine/why.js';
 import type { Status } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
@@ -132,6 +133,11 @@ export class Pawl {
     Partial<Record<Status, number>>
   > {
     return (await this.#engine.store.counts({ tenantId })).counts;
+  }
+
+  /** Effects that nobody knows the outcome of, and whose jobs wait for an operator. */
+  unknownEffects({ tenantId = null }: { tenantId?: string | null } = {}): Promise<UnknownEffect[]> {
+    return unknownEffects(this.#engine, tenantId);
   }
 
   /** Decides on an effect of unknown outcome that a job is parked on. */

@@ -1,8 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/program.js';
+import { effect, pawl as open, task } from '../../src/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-cli-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -45,6 +46,44 @@ describe('pawl migrate', () => {
     expect(code).toBe(1);
     expect(err).toContain('STORE_OUTDATED');
     expect(err).toContain('pawl migrate');
+  });
+});
+
+describe('pawl effects', () => {
+  test('GUA-4 an unknown outcome is listed, and decided on in one command', async () => {
+    const store = storeAt('effects.db');
+    const charge = effect({
+      name: 'charge',
+      run: (): string => {
+        throw new Error('connection reset');
+      },
+    });
+    const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 700));
+    const app = await open({ store, tasks: [order] });
+    onTestFinished(() => app.close());
+    await app.work({ stopOnSignal: false, poll: '50ms' });
+    const { job } = await app.start(order, null);
+    await expect.poll(async () => (await job.why()).code, { timeout: 10_000 }).toBe('effect_unknown');
+    const listed = await pawl('effects', '--store', store, '--json');
+    expect(JSON.parse(listed.out)).toMatchObject({
+      effects: [{ jobId: job.id, step: 'charge', occurrence: 1, entry: 1 }],
+    });
+    expect((await pawl('effects', '--store', store)).out).toContain(`${job.id}  order  charge#1`);
+
+    const resolve = (...rest: string[]) => pawl('effects', '--store', store, 'resolve', job.id, ...rest);
+    expect(await resolve('charge')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('one of --happened'),
+    });
+    expect(await resolve('charge', '--happened', '{')).toMatchObject({ code: 2 });
+    expect(await resolve('other', '--fail')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('WAIT_NOT_OPEN'),
+    });
+    const decided = await resolve('charge', '--happened', '"ch_7"', '--by', 'ann');
+    expect(decided).toMatchObject({ code: 0, out: expect.stringContaining('charge#1 of job') });
+    expect(await job.result({ timeout: '10s' })).toBe('ch_7');
+    expect((await pawl('effects', '--store', store)).out).toBe('No job waits for a decision on an effect.\n');
   });
 });
 
