@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { schedule, task } from '../../src/index.js';
+import type { HandlerContext, Pawl } from '../../src/index.js';
+import { advanceUntil, testApp } from '../../src/testkit/index.js';
+
+const report = task(
+  { name: 'report' },
+  ({ input }: HandlerContext<{ of: string }>) => `report of ${input.of}`,
+);
+
+test('schedules, declared and by hand', async () => {
+  const nightly = schedule(report, {
+    id: 'nightly-report',
+    daily: '02:30',
+    zone: 'Europe/Berlin',
+    overlap: 'skip', // while the one before still runs: allow, skip, queue or cancel_running
+    catchUp: 'latest', // after a time in which nobody worked: all, latest or none
+    input: { of: 'sales' },
+  });
+  const { app, clock, stop } = await testApp({ tasks: [report], schedules: [nightly] });
+
+  await app.schedules.put(schedule(report, { id: 'hourly-report', every: '1h', input: { of: 'stock' } }));
+  await app.schedules.pause('hourly-report');
+  await app.schedules.resume('hourly-report');
+  const job = await app.schedules.trigger('hourly-report'); // Out of turn, now.
+
+  expect(await advanceUntil(clock, job.result())).toBe('report of stock');
+  expect((await app.schedules.list()).map((one) => one.scheduleId)).toEqual([
+    'hourly-report',
+    'nightly-report',
+  ]);
+  await stop();
+});
+
+test('limits', async () => {
+  const sync = task(
+    {
+      name: 'sync',
+      concurrency: { key: (input) => input.customer, limit: 2 }, // of one customer's jobs, two run at once
+      rateLimit: { limit: 100, per: '1m' }, // of all of them, a hundred begin within any minute
+    },
+    async ({ input }: HandlerContext<{ customer: string }>) => input.customer,
+  );
+  const { app, clock, stop } = await testApp({ tasks: [sync] });
+  const { job } = await app.start(sync, { customer: 'acme' });
+  expect(await advanceUntil(clock, job.result())).toBe('acme');
+  await stop();
+});
+
+test('dead letters', async () => {
+  let mended = false;
+  const fragile = task({ name: 'fragile', retry: { maxRetries: 0 } }, () => {
+    if (!mended) throw new Error('broken');
+    return 'done';
+  });
+  const { app, clock, stop } = await testApp({ tasks: [fragile] });
+  for (let n = 0; n < 3; n++) {
+    const { job } = await app.start(fragile, null);
+    await advanceUntil(clock, async () => (await job.status()).finishedAt !== null);
+  }
+  await lookAfter(app, () => (mended = true));
+  expect(await app.deadLetters.list()).toEqual([]);
+  await stop();
+});
+
+async function lookAfter(app: Pawl, mend: () => void): Promise<void> {
+  const [first, second] = await app.deadLetters.list({ task: 'fragile' });
+  if (!first || !second) throw new Error('there should be some');
+  mend();
+  const job = await app.deadLetters.requeue(first.dlqId, { by: 'ann' });
+  await app.deadLetters.askDiscard(second.dlqId, { by: 'ann', reason: 'test data' });
+  await app.deadLetters.approveDiscard(second.dlqId, { by: 'bob' }); // Another person, or it is refused.
+  await app.deadLetters.requeueAll({ by: 'ann', errorCode: 'TASK_EXECUTION_FAILED', perSecond: 50 });
+  expect(job.id).not.toBe(first.jobId);
+}
+
+test('callbacks', async () => {
+  const heard: string[] = [];
+  const courier = {
+    check: async () => undefined,
+    deliver: async ({ body }: { body: string }) => (heard.push(body), { status: 204 }),
+  };
+  const { app, clock, stop } = await testApp({ tasks: [report], courier });
+
+  const { secret } = await app.callbacks.subscribe({
+    url: 'https://example.com/hooks/pawl',
+    contract: 'jobs',
+  });
+
+  expect(secret).toMatch(/^whsec_/);
+  await app.start(report, { of: 'sales' });
+  await advanceUntil(clock, () => heard.length === 3);
+  await stop();
+});
