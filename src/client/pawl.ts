@@ -4,6 +4,7 @@ import { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newJob, type StartOptions } from '../engine/new-job.js';
 import { resolveEffect, resumeParked } from '../engine/operator.js';
+import type { Retention } from '../engine/retention.js';
 import { startJobs, type Started } from '../engine/start-jobs.js';
 import { unknownEffects, type UnknownEffect } from '../engine/unknown-effects.js';
 import { explain, type Explanation } from '../engine/why.js';
@@ -35,6 +36,8 @@ export type PawlOptions = {
   readonly hooks?: Hooks;
   /** Made so at every start; see `schedule()`. */
   readonly schedules?: readonly DeclaredSchedule[];
+  /** How long finished jobs are kept. For ever, unless told otherwise. */
+  readonly retention?: Retention;
   /** Where callbacks may go. Never into private networks, unless they are allowed. */
   readonly callbacks?: CourierOptions;
   /** For tests: where time and chance come from, and who carries callbacks. */
@@ -71,11 +74,18 @@ const DEFAULT_LEASE: Duration = '30s';
 const DEFAULT_POLL: Duration = '1s';
 const DEFAULT_DRAIN: Duration = '10s';
 
+type Parts = {
+  readonly tasks: readonly AnyTask[];
+  readonly hooks: Hooks;
+  readonly retention: Retention | null;
+};
+
 /** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
 export class Pawl {
   readonly #engine: Engine;
   readonly #tasks: readonly AnyTask[];
   readonly #hooks: Hooks;
+  readonly #retention: Retention | null;
   readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
   readonly callbacks: Callbacks;
@@ -83,10 +93,11 @@ export class Pawl {
   #forgetSignals: () => void = () => undefined;
   #closed = false;
 
-  constructor(engine: Engine, { tasks, hooks }: { tasks: readonly AnyTask[]; hooks: Hooks }) {
+  constructor(engine: Engine, { tasks, hooks, retention }: Parts) {
     this.#engine = engine;
     this.#tasks = tasks;
     this.#hooks = hooks;
+    this.#retention = retention;
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
     this.callbacks = new Callbacks(engine);
@@ -182,6 +193,7 @@ export class Pawl {
       pollMs: toMs(poll, 'poll'),
       queues: options.queues ?? null,
       hooks: this.#hooks,
+      retention: this.#retention,
       onStopped: (error) => {
         this.#engine.log.error('the worker stops', { error });
         void this.stop();
@@ -232,7 +244,7 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   const engine = new Engine({ store: opened, clock, random, log, courier });
   // Its first answer sets the clock.
   await engine.store.pausedQueues();
-  const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {} });
+  const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {}, retention: options.retention ?? null });
   for (const declared of options.schedules ?? []) await app.schedules.put(declared);
   return app;
 }

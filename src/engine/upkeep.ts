@@ -5,18 +5,26 @@ import { deliverOutbox } from './deliver-outbox.js';
 import type { Engine } from './engine.js';
 import { recoverOrphans, unreadSweep, wakeDue } from './recover.js';
 import { repeat, type Loop, type Stoppable } from './repeat.js';
+import { retentionSweep, type Retention } from './retention.js';
 import { fireDue } from './schedules/fire.js';
 
 export type UpkeepOptions = {
   /** How often work is looked for that nobody told of. */
   readonly pollMs: number;
   readonly leaseMs: number;
+  readonly retention: Retention | null;
   /** The worker that keeps an id across restarts, if this is one. */
   readonly restarted: () => WorkerRef | null;
 };
 
+/** How often finished jobs are looked through. */
+const SWEEP_MS = 600_000;
+
 /** Everything that must go on for ever, in every process that works. Any number may do so at once. */
-export function startUpkeep(engine: Engine, { pollMs, leaseMs, restarted }: UpkeepOptions): Stoppable {
+export function startUpkeep(
+  engine: Engine,
+  { pollMs, leaseMs, retention, restarted }: UpkeepOptions,
+): Stoppable {
   const { timers, outbox, schedules, callbacks } = engine.bells;
   const alone = () => new Bell(engine.alarms);
   const delivery = new CallbackDelivery(engine);
@@ -38,6 +46,10 @@ export function startUpkeep(engine: Engine, { pollMs, leaseMs, restarted }: Upke
     },
     { name: 'the inbox sweep', bell: alone(), everyMs: pollMs * 5, pass: unreadSweep(engine) },
   ];
+  if (retention !== null) {
+    const pass = retentionSweep(engine, retention);
+    loops.push({ name: 'the retention sweep', bell: alone(), everyMs: SWEEP_MS, pass });
+  }
   const running = loops.map((loop) => repeat(engine, loop));
   return {
     async stop() {

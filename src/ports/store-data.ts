@@ -183,11 +183,19 @@ export type OutboxOutcome =
 export type PurgePage = {
   /** Jobs that ended before go, unless their dead-letter item is still open. */
   readonly finishedBefore: Timestamp;
+  /** Exceptions: the first rule that fits a job counts instead. */
+  readonly rules?: readonly PurgeRule[];
   /** How long identities outlive their job's purge. */
   readonly identityTtlMs: number;
   readonly limit: number;
   /** `next` of the page before: the oldest jobs are looked at first. Null begins. */
   readonly after: string | null;
+};
+/** Null fits every task, or every way to end. */
+export type PurgeRule = {
+  readonly task: string | null;
+  readonly status: Status | null;
+  readonly finishedBefore: Timestamp;
 };
 /** `next` is null once every job has been looked at. */
 export type Purged = { readonly jobs: number; readonly identities: number; readonly next: string | null };

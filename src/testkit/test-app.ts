@@ -9,7 +9,10 @@ import { fakeClock, type FakeClock } from './fake-clock.js';
 import { prng } from './prng.js';
 import { T0 } from './sample-job.js';
 
-export type TestAppOptions = Pick<PawlOptions, 'tasks' | 'schedules' | 'hooks' | 'log' | 'courier'> & {
+export type TestAppOptions = Pick<
+  PawlOptions,
+  'tasks' | 'schedules' | 'hooks' | 'log' | 'courier' | 'retention'
+> & {
   /** Memory, unless told otherwise. One that several apps share may be passed in. */
   readonly store?: Store;
   readonly clock?: FakeClock;
@@ -24,12 +27,12 @@ export type TestApp = {
   readonly clock: FakeClock;
   readonly store: Store;
   /** Moves time on, from one timer to the next, until `promise` settles. Throws if that takes too long. */
-  run<T>(promise: Promise<T>, options?: AdvanceOptions): Promise<T>;
+  readonly run: <T>(promise: Promise<T>, options?: AdvanceOptions) => Promise<T>;
   /** The job once it has ended, time moving on as with `run`. */
-  ended(job: Pick<JobHandle, 'status'>, options?: AdvanceOptions): Promise<Job>;
+  readonly ended: (job: Pick<JobHandle, 'status'>, options?: AdvanceOptions) => Promise<Job>;
   /** Lets everything run that needs no time to pass. */
-  idle(): Promise<void>;
-  stop(): Promise<void>;
+  readonly idle: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 };
 
 /** Long, so that a month passes in a few hundred rounds; what is due sooner is told to the loops anyway. */
@@ -48,7 +51,7 @@ export async function testApp(options: TestAppOptions): Promise<TestApp> {
   const { tasks = [], schedules = [], hooks = {}, log = silent, work = {} } = options;
   const clock = options.clock ?? fakeClock(T0);
   const store = options.store ?? memoryStore({ clock });
-  const { courier } = options;
+  const { courier, retention } = options;
   const app = await pawl({
     store,
     tasks,
@@ -58,6 +61,7 @@ export async function testApp(options: TestAppOptions): Promise<TestApp> {
     clock,
     random: prng(options.seed ?? 1),
     ...(courier ? { courier } : {}),
+    ...(retention ? { retention } : {}),
   });
   if (work !== false) await app.work({ ...WORK, ...work });
   const run = <T>(promise: Promise<T>, within: AdvanceOptions = {}) => advanceUntil(clock, promise, within);

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.js';
 import { give } from '../engine/give.js';
 import { prepareCommit } from '../engine/prepare-commit.js';
 import { repeat, type Stoppable } from '../engine/repeat.js';
+import type { Retention } from '../engine/retention.js';
 import { holderLane } from '../engine/signal-job.js';
 import { startUpkeep } from '../engine/upkeep.js';
 import type { BeatReply, Loaded } from '../ports/store.js';
@@ -28,6 +29,7 @@ export type WorkerOptions = {
   /** Which queues to work on; null: those of the tasks. */
   readonly queues: readonly string[] | null;
   readonly hooks: Hooks;
+  readonly retention: Retention | null;
   /** Called when the worker must stop by itself. */
   readonly onStopped: (error: PawlError) => void;
 };
@@ -109,6 +111,7 @@ export class Worker {
     this.#upkeep = startUpkeep(engine, {
       pollMs,
       leaseMs,
+      retention: this.#options.retention,
       restarted: () => (this.#options.workerId === null ? null : this.#keeper.worker),
     });
   }

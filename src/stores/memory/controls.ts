@@ -1,4 +1,5 @@
 import type { OutboxEntry, RecordRef, Store } from '../../ports/store.js';
+import { isOld } from '../retention.js';
 import { byText, type Tables } from './tables.js';
 
 type Controls = Pick<
@@ -117,16 +118,14 @@ export function controls(tables: Tables, now: () => number): Controls {
       return { now: now(), entries: dead.slice(0, limit).map((entry) => ({ ...entry, dueAt: 0 })) };
     },
 
-    async purge({ finishedBefore, identityTtlMs, limit, after }) {
+    async purge(page) {
+      const { identityTtlMs, limit, after } = page;
       const from = Number(after ?? 0);
       const looked = [...jobs.values()].filter(({ bornAt }) => bornAt > from).slice(0, limit);
       const openItems = new Set(
         [...tables.dlq.values()].flatMap(({ status, jobId }) => (status === 'open' ? [jobId] : [])),
       );
-      const gone = looked.filter(
-        ({ row: { finishedAt, jobId } }) =>
-          finishedAt !== null && finishedAt < finishedBefore && !openItems.has(jobId),
-      );
+      const gone = looked.filter(({ row }) => isOld(page, row) && !openItems.has(row.jobId));
       for (const { row, identities } of gone) {
         for (const identity of identities) tables.outlive(identity, now() + identityTtlMs);
         jobs.delete(row.jobId);

@@ -1,27 +1,33 @@
+import type { Status } from '../../kernel/index.js';
 import type { Identity, PurgePage, Purged, Reply } from '../../ports/store.js';
+import { isOld } from '../retention.js';
 import type { Queries } from './session.js';
 
-type Looked = { readonly job_id: string; readonly gone: boolean };
+type Looked = {
+  readonly jobId: string;
+  readonly task: string;
+  readonly status: Status;
+  readonly finishedAt: number | null;
+  readonly isOpen: boolean;
+};
 
 /** Walks the jobs in the order of their ids, which is that of time. What ended long ago goes with all that is its own. */
-export async function purge(
-  db: Queries,
-  { finishedBefore, identityTtlMs, limit, after }: PurgePage,
-): Promise<Reply<Purged>> {
+export async function purge(db: Queries, page: PurgePage): Promise<Reply<Purged>> {
+  const { identityTtlMs, limit, after } = page;
   const now = await db.now();
   const looked = await db.rows<Looked>(
-    `SELECT j.job_id, j.finished_at IS NOT NULL AND j.finished_at < $1 AND NOT EXISTS
-     (SELECT 1 FROM pawl.dlq_items d WHERE d.job_id = j.job_id AND d.status = 'open') AS gone
-     FROM pawl.jobs j WHERE j.job_id > $2 ORDER BY j.job_id LIMIT $3`,
-    [finishedBefore, after ?? '', limit],
+    `SELECT j.job_id AS "jobId", j.task, j.status, j.finished_at AS "finishedAt", EXISTS
+     (SELECT 1 FROM pawl.dlq_items d WHERE d.job_id = j.job_id AND d.status = 'open') AS "isOpen"
+     FROM pawl.jobs j WHERE j.job_id > $1 ORDER BY j.job_id LIMIT $2`,
+    [after ?? '', limit],
   );
   const ids = await hold(
     db,
-    looked.filter(({ gone }) => gone).map(({ job_id }) => job_id),
+    looked.filter((job) => !job.isOpen && isOld(page, job)).map(({ jobId }) => jobId),
   );
   if (ids.length > 0) await deleteJobs(db, { ids, until: now + identityTtlMs });
   const expired = await db.rows('DELETE FROM pawl.identities WHERE expires_at <= $1 RETURNING 1', [now]);
-  const next = looked.length === limit ? (looked.at(-1)?.job_id ?? null) : null;
+  const next = looked.length === limit ? (looked.at(-1)?.jobId ?? null) : null;
   return { now, jobs: ids.length, identities: expired.length, next };
 }
 

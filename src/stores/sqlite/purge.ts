@@ -1,25 +1,31 @@
+import type { Status } from '../../kernel/index.js';
 import type { Identity, PurgePage, Purged, Reply } from '../../ports/store.js';
+import { isOld } from '../retention.js';
 import type { Session } from './session.js';
 
-type Looked = { readonly id: number; readonly job_id: string; readonly gone: number };
+type Looked = {
+  readonly id: number;
+  readonly jobId: string;
+  readonly task: string;
+  readonly status: Status;
+  readonly finishedAt: number | null;
+  readonly isOpen: number;
+};
 
 /** Walks the jobs from the oldest on. What ended long ago is deleted with all that belongs to it. */
-export function purge(
-  db: Session,
-  { finishedBefore, identityTtlMs, limit, after }: PurgePage,
-): Reply<Purged> {
+export function purge(db: Session, page: PurgePage): Reply<Purged> {
+  const { identityTtlMs, limit, after } = page;
   const now = db.now();
   const looked = db.all<Looked>(
-    `SELECT id, job_id, finished_at IS NOT NULL AND finished_at < ? AND NOT EXISTS
-     (SELECT 1 FROM dlq_items WHERE dlq_items.job_id = jobs.job_id AND status = 'open') AS gone
+    `SELECT id, job_id AS jobId, task, status, finished_at AS finishedAt, EXISTS
+     (SELECT 1 FROM dlq_items d WHERE d.job_id = jobs.job_id AND d.status = 'open') AS isOpen
      FROM jobs WHERE id > ? ORDER BY id LIMIT ?`,
-    finishedBefore,
     Number(after ?? 0),
     limit,
   );
-  const jobs = looked.filter(({ gone }) => gone === 1);
-  for (const { id, job_id } of jobs) {
-    outlive(db, { id, jobId: job_id, until: now + identityTtlMs });
+  const jobs = looked.filter((job) => job.isOpen === 0 && isOld(page, job));
+  for (const { id, jobId } of jobs) {
+    outlive(db, { id, jobId, until: now + identityTtlMs });
     for (const table of ['log', 'effects', 'inbox', 'holds'])
       db.run(`DELETE FROM ${table} WHERE job = ?`, id);
     db.run('DELETE FROM jobs WHERE id = ?', id);

@@ -1,7 +1,8 @@
 import { deepStrictEqual, equal } from 'node:assert/strict';
+import { laneOf } from '../../kernel/index.js';
 import type { Schedule } from '../../ports/store.js';
 import { aFatalFailure, command } from '../sample-commands.js';
-import { T0 } from '../sample-job.js';
+import { aJobSpec, T0 } from '../sample-job.js';
 import type { Rig, Topic } from './rig.js';
 
 const schedule = (scheduleId: string, changes: Partial<Schedule> = {}): Schedule => ({
@@ -170,6 +171,27 @@ async function purgeAll(rig: Rig, finishedBefore: number): Promise<{ jobs: numbe
 export const retention: Topic = {
   name: 'retention',
   cases: {
+    'how long a job is kept may depend on its task and on how it ended': async (rig) => {
+      const end = async (jobId: string, task: string, fails: boolean) => {
+        await rig.create(jobId, { task });
+        const { jobs } = await rig.claim('worker-a', { lanes: [laneOf(aJobSpec({ task }))] });
+        const attemptId = jobs[0]?.attemptId ?? '';
+        await rig.give(jobId, fails ? command('cancel') : command('complete', { attemptId }));
+      };
+      await end('job_kept_1', 'ledger', false);
+      await end('job_kept_2', 'order', true);
+      await end('job_gone_1', 'order', false);
+      await end('job_gone_2', 'mail', true);
+      rig.clock.advance(DAY_MS);
+      const rules = [
+        { task: 'ledger', status: null, finishedBefore: 0 },
+        { task: 'order', status: 'cancelled', finishedBefore: 0 },
+      ] as const;
+      const page = { finishedBefore: rig.clock.now(), rules, identityTtlMs: 0, limit: 10, after: null };
+      equal((await rig.store.purge(page)).jobs, 2);
+      const left = await rig.store.list({ tenantId: null, status: null, task: null, limit: 9, cursor: null });
+      deepStrictEqual(left.rows.map(({ jobId }) => jobId).toSorted(), ['job_kept_1', 'job_kept_2']);
+    },
     'jobs that ended long ago go with all that is theirs; others stay': async (rig) => {
       for (const id of ['job_old_1', 'job_old_2', 'job_old_3', 'job_live_1', 'job_new_1'])
         await rig.create(id);
