@@ -25,4 +25,5 @@ export type { AttemptOutcome, Hooks } from './worker/hooks.js';
 export type { Json } from './worker/json.js';
 export { StepError } from './worker/run-step.js';
 export type { Steps } from './worker/steps.js';
-export type { HandlerContext, JobInfo } from './worker/task-definition.js';
+export type { JobInfo } from './worker/job-info.js';
+export type { HandlerContext } from './worker/task-definition.js';

@@ -1,10 +1,6 @@
 import type { ContractName } from '../contracts/index.js';
-import {
-  listSubscriptions,
-  subscribe,
-  unsubscribe,
-  type Subscription,
-} from '../engine/callbacks/subscription.js';
+import { listSubscriptions, type Subscription } from '../engine/callbacks/subscription-cache.js';
+import { subscribe, unsubscribe } from '../engine/callbacks/subscription.js';
 import type { Engine } from '../engine/engine.js';
 import { DEFAULT_TENANT } from '../engine/new-job.js';
 import type { OutboxEntry } from '../ports/store.js';
@@ -39,7 +35,9 @@ export class Callbacks {
   async list({ tenantId = null }: { tenantId?: string | null } = {}): Promise<
     Omit<Subscription, 'secret'>[]
   > {
-    return (await listSubscriptions(this.#engine, tenantId)).map(({ secret: _secret, ...shown }) => shown);
+    return (await listSubscriptions(this.#engine.store, tenantId)).map(
+      ({ secret: _secret, ...shown }) => shown,
+    );
   }
 
   /** Callbacks that were given up, oldest first. */

@@ -4,7 +4,7 @@ import type { Courier } from '../ports/courier.js';
 import type { Logger } from '../ports/logger.js';
 import type { Random } from '../ports/random.js';
 import type { NewOutboxEntry, Store } from '../ports/store.js';
-import { Subscriptions } from './callbacks/subscription.js';
+import { Subscriptions } from './callbacks/subscription-cache.js';
 import { Alarms } from './alarms.js';
 import { Bell } from './bell.js';
 import { Endings } from './endings.js';
@@ -25,7 +25,7 @@ export class Engine {
   readonly random: Random;
   readonly log: Logger;
   readonly courier: Courier;
-  readonly subscriptions = new Subscriptions(this);
+  readonly subscriptions: Subscriptions;
   readonly alarms: Alarms;
   readonly now: () => Timestamp;
   readonly endings = new Endings();
@@ -43,6 +43,7 @@ export class Engine {
     this.log = log;
     this.courier = courier;
     this.alarms = new Alarms(clock);
+    this.subscriptions = new Subscriptions({ store: this.store, clock, now: this.now });
     this.bells = {
       claims: new Bell(this.alarms),
       timers: new Bell(this.alarms),

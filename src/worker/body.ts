@@ -1,11 +1,6 @@
 import { PawlError } from '../errors.js';
+import type { BodyContext } from './body-context.js';
 import type { Execution } from './execution.js';
-
-/** What the body of a step gets. */
-export type BodyContext = {
-  /** Fires when the step times out, or the attempt is over. */
-  readonly signal: AbortSignal;
-};
 
 /** Runs a body within its time. The body is told to stop; whether it does is its own affair. */
 export async function runBody<T>(

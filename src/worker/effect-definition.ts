@@ -1,4 +1,4 @@
-import type { BodyContext } from './body.js';
+import type { BodyContext } from './body-context.js';
 
 export type EffectContext = BodyContext & {
   /** The same for every entry of this step: pass it on to whoever can tell a repetition by it. */

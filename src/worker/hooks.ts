@@ -1,6 +1,6 @@
 import type { Failure, Status } from '../kernel/index.js';
 import type { Logger } from '../ports/logger.js';
-import type { JobInfo } from './task-definition.js';
+import type { JobInfo } from './job-info.js';
 
 /** How an attempt ended: where it left the job, or `lost` if somebody else decides that. */
 export type AttemptOutcome = {

@@ -6,10 +6,11 @@ import type { Loaded } from '../ports/store.js';
 import { Attempt } from './attempt.js';
 import { Execution, type Surroundings } from './execution.js';
 import { callHook } from './hooks.js';
+import type { JobInfo } from './job-info.js';
 import { nothingPast, readPast } from './past.js';
 import { Replay } from './replay.js';
 import { stepApi } from './step-api.js';
-import type { HandlerContext, JobInfo, TaskDefinition } from './task-definition.js';
+import type { HandlerContext, TaskDefinition } from './task-definition.js';
 
 /** A job that was created, and claimed, and nothing else yet. */
 const FRESH_REV = 2;

@@ -3,7 +3,8 @@ import type { Duration } from '../engine/duration.js';
 import { toMs } from '../engine/duration.js';
 import { failureOf } from '../engine/failure-of.js';
 import { toJsonText } from '../engine/json-text.js';
-import { runBody, type BodyContext } from './body.js';
+import { runBody } from './body.js';
+import type { BodyContext } from './body-context.js';
 import { never, type Execution, type StepKind } from './execution.js';
 import { nondeterminism } from './replay.js';
 

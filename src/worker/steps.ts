@@ -1,5 +1,5 @@
 import type { Duration } from '../engine/duration.js';
-import type { BodyContext } from './body.js';
+import type { BodyContext } from './body-context.js';
 import type { CallOptions } from './call-step.js';
 import type { EffectDefinition } from './effect-definition.js';
 import type { Json } from './json.js';

@@ -1,6 +1,7 @@
 import type { JsonText } from '../kernel/index.js';
 import type { TaskSettings } from '../engine/new-job.js';
 import type { Logger } from '../ports/logger.js';
+import type { JobInfo } from './job-info.js';
 import type { Steps } from './steps.js';
 
 export type ReadInput = {
@@ -22,21 +23,6 @@ export type TaskDefinition = TaskSettings & {
   /** How many of its jobs are begun within a period, by all workers together. */
   readonly rate: { readonly limit: number; readonly perMs: number } | null;
   readonly run: (context: HandlerContext<unknown>) => unknown;
-};
-
-/** What a handler knows about the job that it runs. */
-export type JobInfo = {
-  readonly id: string;
-  readonly taskId: string;
-  readonly tenantId: string;
-  readonly traceId: string;
-  readonly traceparent: string | null;
-  /** From 1. */
-  readonly attempt: number;
-  readonly retryCount: number;
-  /** The key of this execution: job and retry count. Effects have keys of their own, which no retry changes. */
-  readonly executionKey: string;
-  readonly createdAt: number;
 };
 
 export type HandlerContext<I> = {

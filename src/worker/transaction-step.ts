@@ -1,4 +1,4 @@
-import type { BodyContext } from './body.js';
+import type { BodyContext } from './body-context.js';
 import { runBody } from './body.js';
 import { toJsonText } from '../engine/json-text.js';
 import { never, type Execution } from './execution.js';

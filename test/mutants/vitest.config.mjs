@@ -28,7 +28,7 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ['src/**/*.test.ts'],
+    include: ['src/kernel/**/*.test.ts', 'src/contracts/**/*.test.ts'],
     isolate: false,
     pool: 'threads',
     maxWorkers: 1,

@@ -4,7 +4,7 @@ import type { Engine } from '../engine.js';
 import { readLog } from '../read-log.js';
 import { payloadsOf } from './payloads.js';
 import { signed } from './sign.js';
-import type { CallbackBody, Subscription } from './subscription.js';
+import type { CallbackBody, Subscription } from './subscription-cache.js';
 
 const PAGE = 100;
 /** Longer than a lane takes for what waits in it; entries whose bearer died are taken again after it. */

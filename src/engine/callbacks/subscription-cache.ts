@@ -1,0 +1,107 @@
+import type { ContractName } from '../../contracts/index.js';
+import type { Event, Timestamp } from '../../kernel/index.js';
+import type { Clock } from '../../ports/clock.js';
+import type { NewOutboxEntry, Store } from '../../ports/store.js';
+
+/** Who wants to hear of a tenant's jobs, where, and in which vocabulary. */
+export type Subscription = {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly url: string;
+  readonly contract: ContractName;
+  /** Only jobs of these tasks; null for all. */
+  readonly tasks: readonly string[] | null;
+  /** Signs every callback. Shown once, when the subscription is made. */
+  readonly secret: string;
+  readonly createdAt: Timestamp;
+};
+
+const PAGE = 1_000;
+
+/** The tenant's subscriptions; null for everybody's. */
+export async function listSubscriptions(store: Store, tenantId: string | null): Promise<Subscription[]> {
+  const { records } = await store.records({
+    kind: 'subscription',
+    tenantId,
+    after: null,
+    limit: PAGE,
+  });
+  return records.map(({ body }) => JSON.parse(body) as Subscription);
+}
+
+/** How long this process may not have heard of a new subscription. */
+const STALE_MS = 2_000;
+
+/** Steps and effects move no contract's state, and nobody is called for them. */
+const SILENT: ReadonlySet<Event['type']> = new Set([
+  'step.recorded',
+  'step.failed',
+  'effect.closed',
+  'effect.unknown',
+  'checkpoint.saved',
+  'child.started',
+]);
+
+type Sources = { readonly store: Store; readonly clock: Clock; readonly now: () => Timestamp };
+
+/** The subscriptions as this process knows them: a commit looks here, and at no table. */
+export class Subscriptions {
+  readonly #from: Sources;
+  #byTenant: ReadonlyMap<string, readonly Subscription[]> = new Map();
+  #freshUntil = 0;
+
+  constructor(from: Sources) {
+    this.#from = from;
+  }
+
+  async refreshIfStale(): Promise<void> {
+    if (this.#from.clock.elapsed() >= this.#freshUntil) await this.refresh();
+  }
+
+  async refresh(): Promise<void> {
+    this.#freshUntil = this.#from.clock.elapsed() + STALE_MS;
+    const all = await listSubscriptions(this.#from.store, null);
+    const byTenant = new Map<string, Subscription[]>();
+    for (const one of all) byTenant.set(one.tenantId, [...(byTenant.get(one.tenantId) ?? []), one]);
+    this.#byTenant = byTenant;
+  }
+
+  find(tenantId: string, id: string): Subscription | null {
+    return this.#byTenant.get(tenantId)?.find((one) => one.id === id) ?? null;
+  }
+
+  /** The callbacks that a commit gives rise to; none, and at no cost, where nobody subscribed. */
+  lettersFor(
+    { tenantId, task, jobId }: { tenantId: string; task: string; jobId: string },
+    { rev, events }: { rev: number; events: readonly Event[] },
+  ): NewOutboxEntry[] {
+    const interested = this.#byTenant.get(tenantId);
+    if (interested === undefined || events.every(({ type }) => SILENT.has(type))) return [];
+    const dueAt = this.#from.now();
+    return interested
+      .filter(({ tasks }) => tasks?.includes(task) ?? true)
+      .map(({ id }) => {
+        const body: CallbackBody = { tenantId, subscriptionId: id, jobId, rev, at: dueAt };
+        return {
+          entryId: `${id}:${jobId}:${orderly(rev)}`,
+          kind: 'callback',
+          dueAt,
+          body: JSON.stringify(body),
+        };
+      });
+  }
+}
+
+/** Entries that fall due together are taken in the order of their ids. */
+function orderly(rev: number): string {
+  return `${rev}`.padStart(10, '0');
+}
+
+/** What an entry of the outbox says: which commit to tell of. What it means is worked out when it is sent. */
+export type CallbackBody = {
+  readonly tenantId: string;
+  readonly subscriptionId: string;
+  readonly jobId: string;
+  readonly rev: number;
+  readonly at: Timestamp;
+};
