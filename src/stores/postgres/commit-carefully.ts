@@ -3,7 +3,16 @@ import type { CommitItem, CommitReply } from '../../ports/store.js';
 import { insertDlqItem, replaceDlqItem } from './dlq.js';
 import { ownersOf, takeIdentities } from './identities.js';
 import { codeOf, NOW, type Queries, type Session } from './session.js';
-import { changes, LOG_COLUMNS, logBatch, NEW_COLUMNS, newJobs, setChanged } from './write-rows.js';
+import {
+  changes,
+  LOG_COLUMNS,
+  logBatch,
+  NEW_COLUMNS,
+  newJobs,
+  OUTBOX_COLUMNS,
+  outboxBatch,
+  setChanged,
+} from './write-rows.js';
 
 export const SAVED: CommitReply = { ok: true, repeated: false };
 
@@ -149,14 +158,8 @@ async function writeSideRows(db: Queries, { jobId, consumed, outbox, dlqItem }: 
   if (dlqItem?.version === 1) await insertDlqItem(db, dlqItem);
 }
 
-export async function writeOutbox(
-  db: Queries,
-  { jobId, outbox }: Pick<CommitItem, 'jobId' | 'outbox'>,
-): Promise<void> {
-  for (const { entryId, kind, dueAt, body } of outbox) {
-    await db.rows(
-      'INSERT INTO pawl.outbox (entry_id, job_id, kind, due_at, body) VALUES ($1, $2, $3, $4, $5)',
-      [entryId, jobId, kind, dueAt, body],
-    );
-  }
+export async function writeOutbox(db: Queries, item: Pick<CommitItem, 'jobId' | 'outbox'>): Promise<void> {
+  if (item.outbox.length === 0) return;
+  const { from, values } = outboxBatch([item], { alias: 'o', first: 1 });
+  await db.rows(`INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}`, values);
 }

@@ -10,6 +10,8 @@ import {
   logBatch,
   NEW_COLUMNS,
   newJobs,
+  OUTBOX_COLUMNS,
+  outboxBatch,
   setChanged,
 } from './write-rows.js';
 
@@ -49,9 +51,10 @@ export async function saveGroup(
   });
 }
 
-/** Rare, and looked at one by one. */
-function hasSideRows({ consumed, outbox, dlqItem, noResultOf }: CommitItem): boolean {
-  return consumed.length > 0 || outbox.length > 0 || dlqItem !== null || noResultOf !== null;
+/** Rare, and looked at one by one. Mail is not, where a thousand children end: only step records bring it singly. */
+function hasSideRows({ consumed, outbox, dlqItem, noResultOf, job }: CommitItem): boolean {
+  const sends = outbox.length > 0 && job === null;
+  return sends || consumed.length > 0 || dlqItem !== null || noResultOf !== null;
 }
 
 /** The ids of jobs whose commit went through, with spaces between, and the time. */
@@ -106,11 +109,13 @@ function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome
   const first = 2 + jobs.values.length + log.values.length;
   const owned = `INSERT INTO pawl.identities (tenant_id, kind, value, job_id) SELECT w.* FROM patience,
      unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[], $${first + 3}::text[]) AS w`;
+  const posted = postAll(items, first + 4);
   return db.rows(
     `WITH ${PATIENCE},
      created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
        SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from}),
      owned AS (${owned}),
+     ${posted.sql}
      logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM patience, ${log.from} RETURNING job_id)
      ${SAVED_IDS} FROM logged`,
     [
@@ -121,9 +126,23 @@ function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome
       wanted.map(({ kind }) => kind),
       wanted.map(({ value }) => value),
       wanted.map(({ jobId }) => jobId),
+      ...posted.values,
     ],
   );
 }
+
+/** The mail of commits that are saved all or none. */
+function postAll(items: readonly CommitItem[], first: number): { sql: string; values: readonly Buffer[] } {
+  if (items.every(({ outbox }) => outbox.length === 0)) return { sql: '', values: [] };
+  const { from, values } = outboxBatch(items, { alias: 'o', first });
+  return { sql: `posted AS (INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}),`, values };
+}
+
+/** The mail of those changes that went through: it travels with each of them, so that no list has to meet another. */
+const POSTED = `posted AS (INSERT INTO pawl.outbox (entry_id, job_id, kind, due_at, body)
+       SELECT o."entryId", c.job_id, o.kind, o."dueAt", o.body FROM ours c,
+       LATERAL json_to_recordset(c.outbox::json) AS o ("entryId" text, kind text, "dueAt" bigint, body text)
+       WHERE c.outbox IS NOT NULL),`;
 
 /**
  * Rows are updated, and with it locked, in the order of their ids. The lists meet no other list, only rows by their key:
@@ -137,7 +156,8 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
     `WITH ${PATIENCE},
      ours AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM patience, ${from} WHERE j.job_id = c.job_id
        AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
-       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${LOGGED_CHANGE}),
+       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${LOGGED_CHANGE}, c.outbox),
+     ${items.some(({ outbox }) => outbox.length > 0) ? POSTED : ''}
      logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c ON CONFLICT DO NOTHING RETURNING job_id)
      ${SAVED_IDS}, 1 / (count(*) = (SELECT count(*) FROM ours))::int AS whole FROM logged`,
     [db.fixedNow(), ...values],

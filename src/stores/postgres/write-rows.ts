@@ -1,5 +1,5 @@
 import { bucketOf, rowOf, type Job, type JobRow } from '../../kernel/index.js';
-import type { CommitItem } from '../../ports/store.js';
+import type { CommitItem, NewOutboxEntry } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
 import { binaryArray, type ElementType } from './binary-array.js';
 
@@ -55,6 +55,16 @@ const CHANGE: readonly Column<Written>[] = [
   ['link', 'text', ({ item }) => item.link],
   ['holder', 'text', ({ item }) => item.attemptId],
   ['inbox_rev', 'int', ({ item }) => item.inboxRev],
+  ['outbox', 'text', ({ item }) => (item.outbox.length === 0 ? null : JSON.stringify(item.outbox))],
+];
+
+type Posted = NewOutboxEntry & { readonly jobId: string };
+const OUTBOX: readonly Column<Posted>[] = [
+  ['entry_id', 'text', ({ entryId }) => entryId],
+  ['job_id', 'text', ({ jobId }) => jobId],
+  ['kind', 'text', ({ kind }) => kind],
+  ['due_at', 'bigint', ({ dueAt }) => dueAt],
+  ['body', 'text', ({ body }) => body],
 ];
 
 /** `unnest` of one list for each column, named `alias`, with parameters from `first` on. */
@@ -77,6 +87,14 @@ export const newJobs = (items: readonly CommitItem[], place: Place): Batch =>
 export const changes = (items: readonly CommitItem[], place: Place): Batch =>
   batch(CHANGE, written(items), place);
 
+export const outboxBatch = (items: readonly Pick<CommitItem, 'jobId' | 'outbox'>[], place: Place): Batch =>
+  batch(
+    OUTBOX,
+    items.flatMap(({ jobId, outbox }) => outbox.map((entry) => ({ ...entry, jobId }))),
+    place,
+  );
+
+export const OUTBOX_COLUMNS = OUTBOX.map(([name]) => name).join(', ');
 export const LOG_COLUMNS = LOG.map(([name]) => name).join(', ');
 export const NEW_COLUMNS = NEW.map(([name]) => name).join(', ');
 /** For `UPDATE pawl.jobs j … FROM` changes named `c`; `now` is the time, as SQL. A job that is held never gets ready. */
