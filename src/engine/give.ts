@@ -20,13 +20,19 @@ export type Given = { readonly ok: true; readonly job: Job; readonly changed: bo
 
 /**
  * Gives a command to a job: load, decide, commit, announce. Whatever came between is looked at anew. Workers have their
- * own way (`Attempt`), since they must never work from a newer state than the one they hold.
+ * own way (`Attempt`), since they must never work from a newer state than the one they hold. `known`: the job as it was
+ * read a moment ago; if that is out of date, the store says so, and it is read again.
  */
-export async function give(engine: Engine, jobId: string, order: Order): Promise<Given> {
+export async function give(
+  engine: Engine,
+  jobId: string,
+  order: Order,
+  { known = null }: { known?: Loaded | null } = {},
+): Promise<Given> {
   const { store } = engine;
   const goOn = patience(engine);
-  for (;;) {
-    const { found } = await store.load(jobId);
+  for (let first = known; ; first = null) {
+    const found = first ?? (await store.load(jobId)).found;
     if (found === null) return { ok: false, code: 'JOB_NOT_FOUND', details: { jobId } };
     const asked = order(found);
     if (asked === null) return { ok: true, job: found.job, changed: false };

@@ -1,6 +1,7 @@
 import { decide, decidedEntry, NO_STEPS, type Job, type JsonText } from '../kernel/index.js';
 import type { Engine } from './engine.js';
-import { give } from './give.js';
+import type { Message } from '../ports/store.js';
+import { give, type Asked } from './give.js';
 import { readSteps } from './read-log.js';
 import { rejectionError } from './rejection-error.js';
 
@@ -30,7 +31,10 @@ export async function signalJob(
   }
   const { outcome } = await engine.store.putMessage({ jobId, key, payload });
   if (outcome === 'repeated') return 'repeated';
-  return (await deliverInbox(engine, jobId)) ? 'delivered' : 'kept';
+  const given = await give(engine, jobId, ({ job }) => deliver(engine, job, [{ key, payload }]), {
+    known: found,
+  });
+  return given.ok && given.changed ? 'delivered' : 'kept';
 }
 
 /**
@@ -40,19 +44,26 @@ export async function signalJob(
 export async function deliverInbox(engine: Engine, jobId: string): Promise<boolean> {
   const { messages } = await engine.store.inbox(jobId);
   if (messages.length === 0) return false;
-  const given = await give(engine, jobId, ({ job }) => {
-    if (job.status === 'running') engine.store.wake([holderLane(job)]);
-    if (job.status !== 'waiting') return null;
-    const open = new Set(job.waits.filter((wait) => !decidedEntry(wait)).map((wait) => wait.key));
-    const message = messages.find(({ key }) => open.has(key));
-    if (message === undefined) return null;
-    const { key, payload } = message;
-    return {
-      command: { type: 'complete-wait', now: engine.now(), actor: 'client', key, payload },
-      extras: { consumed: [key] },
-    };
-  });
+  const given = await give(engine, jobId, ({ job }) => deliver(engine, job, messages));
   return given.ok && given.changed;
+}
+
+/** One of the messages that the job waits for, if it waits for one. */
+function deliver(
+  engine: Engine,
+  job: Job,
+  messages: readonly Pick<Message, 'key' | 'payload'>[],
+): Asked | null {
+  if (job.status === 'running') engine.store.wake([holderLane(job)]);
+  if (job.status !== 'waiting') return null;
+  const open = new Set(job.waits.filter((wait) => !decidedEntry(wait)).map((wait) => wait.key));
+  const message = messages.find(({ key }) => open.has(key));
+  if (message === undefined) return null;
+  const { key, payload } = message;
+  return {
+    command: { type: 'complete-wait', now: engine.now(), actor: 'client', key, payload },
+    extras: { consumed: [key] },
+  };
 }
 
 /** Where the worker that holds a job listens for news of it. */

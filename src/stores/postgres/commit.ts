@@ -51,10 +51,10 @@ export async function saveGroup(
   });
 }
 
-/** Rare, and looked at one by one. Mail is not, where a thousand children end: only step records bring it singly. */
+/** Rare, and looked at one by one. Mail and messages are not, where a thousand jobs wait: only step records bring them singly. */
 function hasSideRows({ consumed, outbox, dlqItem, noResultOf, job }: CommitItem): boolean {
-  const sends = outbox.length > 0 && job === null;
-  return sends || consumed.length > 0 || dlqItem !== null || noResultOf !== null;
+  const rarely = job === null && (outbox.length > 0 || consumed.length > 0);
+  return rarely || dlqItem !== null || noResultOf !== null;
 }
 
 /** The ids of jobs whose commit went through, with spaces between, and the time. */
@@ -144,6 +144,10 @@ const POSTED = `posted AS (INSERT INTO pawl.outbox (entry_id, job_id, kind, due_
        LATERAL json_to_recordset(c.outbox::json) AS o ("entryId" text, kind text, "dueAt" bigint, body text)
        WHERE c.outbox IS NOT NULL),`;
 
+const CONSUMED = `consumed AS (UPDATE pawl.inbox i SET consumed = true FROM ours c,
+       LATERAL json_array_elements_text(c.consumed::json) AS k (key)
+       WHERE c.consumed IS NOT NULL AND i.job_id = c.job_id AND i.key = k.key),`;
+
 /**
  * Rows are updated, and with it locked, in the order of their ids. The lists meet no other list, only rows by their key:
  * the server plans such a statement well for one row and for a thousand. If a log row cannot be written for one of those
@@ -156,8 +160,9 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
     `WITH ${PATIENCE},
      ours AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM patience, ${from} WHERE j.job_id = c.job_id
        AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
-       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${LOGGED_CHANGE}, c.outbox),
+       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${LOGGED_CHANGE}, c.outbox, c.consumed),
      ${items.some(({ outbox }) => outbox.length > 0) ? POSTED : ''}
+     ${items.some(({ consumed }) => consumed.length > 0) ? CONSUMED : ''}
      logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c ON CONFLICT DO NOTHING RETURNING job_id)
      ${SAVED_IDS}, 1 / (count(*) = (SELECT count(*) FROM ours))::int AS whole FROM logged`,
     [db.fixedNow(), ...values],

@@ -70,8 +70,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     effects: (jobId) => effects(single, jobId),
     inbox: (jobId) => inbox(single, jobId),
     async load(jobId) {
-      const [found = null] = await loadAll(listed, [jobId]);
-      return { now: await single.now(), found };
+      const [[found = null], now] = await Promise.all([loadAll(listed, [jobId]), single.now()]);
+      return { now, found };
     },
     resolve: async (wanted) => ({ now: await single.now(), jobIds: await ownersOf(listed, wanted) }),
     log: (jobId, page) => log(single, jobId, page),

@@ -86,9 +86,7 @@ export class Session {
 
   /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
   get listed(): Queries {
-    return this.#queries((query) =>
-      persist(() => this.#attempt(this.#pool, async (client) => client.query(query))),
-    );
+    return this.#queries((query) => persist(() => this.#alone(query)));
   }
 
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
@@ -154,6 +152,20 @@ export class Session {
     } finally {
       client.release(broken);
     }
+  }
+
+  /** All of it travels together: if the statement fails, the server takes the COMMIT behind it for a rollback. */
+  async #alone(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    const client = await this.#pool.connect();
+    const [, result, ended] = await Promise.allSettled([
+      client.query(BEGIN),
+      client.query(query),
+      client.query('COMMIT'),
+    ]);
+    client.release(ended.status === 'rejected');
+    if (result.status === 'rejected') throw result.reason;
+    if (ended.status === 'rejected') throw ended.reason;
+    return result.value;
   }
 
   #queries(send: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Queries {

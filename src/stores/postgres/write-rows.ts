@@ -55,8 +55,13 @@ const CHANGE: readonly Column<Written>[] = [
   ['link', 'text', ({ item }) => item.link],
   ['holder', 'text', ({ item }) => item.attemptId],
   ['inbox_rev', 'int', ({ item }) => item.inboxRev],
-  ['outbox', 'text', ({ item }) => (item.outbox.length === 0 ? null : JSON.stringify(item.outbox))],
+  ['outbox', 'text', ({ item }) => jsonOrNull(item.outbox)],
+  ['consumed', 'text', ({ item }) => jsonOrNull(item.consumed)],
 ];
+
+function jsonOrNull(list: readonly unknown[]): string | null {
+  return list.length === 0 ? null : JSON.stringify(list);
+}
 
 type Posted = NewOutboxEntry & { readonly jobId: string };
 const OUTBOX: readonly Column<Posted>[] = [
