@@ -49,7 +49,7 @@ async function reconcile(
   for (;;) {
     const known = execution.attempt.steps.get(use);
     if (known?.kind !== 'effect') return 'cannotTell';
-    const facts = await execution.during(() => factsOf(execution, use, known));
+    const facts = await factsOf(execution, use, known);
     if (facts.storedResult !== null) {
       await catchUp(execution, use, facts);
       return 'happened';

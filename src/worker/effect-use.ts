@@ -37,12 +37,13 @@ export async function catchUp(
 
 /** What the store, and this process, know about the latest entry. */
 export async function factsOf(
-  { engine, attempt, around }: Execution,
+  execution: Execution,
   ref: StepRef,
   { entry, worker }: EffectStep,
 ): Promise<EntryFacts> {
+  const { engine, attempt, around } = execution;
   const { jobId } = attempt.job.spec;
-  const { results } = await engine.store.effects(jobId);
+  const { results } = await execution.read(() => engine.store.effects(jobId));
   const stored = results.find(
     (one) => one.step === ref.step && one.occurrence === ref.occurrence && one.entry === entry,
   );
@@ -53,7 +54,9 @@ export async function factsOf(
   if (runsHere || worker.incarnation === attempt.job.worker?.incarnation) {
     return { storedResult, bodyMayRun: runsHere };
   }
-  const { workers, now } = await engine.store.workers({ incarnations: [worker.incarnation] });
+  const { workers, now } = await execution.read(() =>
+    engine.store.workers({ incarnations: [worker.incarnation] }),
+  );
   return { storedResult, bodyMayRun: workers.some(({ dead, leaseUntil }) => !dead && now < leaseUntil) };
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../kernel/index.js';
 import type { Engine } from '../engine/engine.js';
 import { rejectionError } from '../engine/rejection-error.js';
+import { backoffMs } from '../engine/repeat.js';
 import type { Attempt, GiveOptions, HeldCommand } from './attempt.js';
 import type { Hooks } from './hooks.js';
 import type { Replay } from './replay.js';
@@ -97,6 +98,21 @@ export class Execution {
     return this.during(async () => {
       const answer = await this.attempt.give(command, options);
       return answer.ok || answer.code !== 'MOVED' ? answer : 'moved';
+    });
+  }
+
+  /** Reads from the store, through an outage if need be: that is no failure of the handler. */
+  read<T>(ask: () => Promise<T>): Promise<T> {
+    return this.during(async () => {
+      for (let failures = 1; ; failures++) {
+        try {
+          return await ask();
+        } catch (error) {
+          if (!(error instanceof PawlError && error.retryable)) throw error;
+          if (this.attempt.isOver) return never();
+          await this.#stay(backoffMs(this.engine, failures));
+        }
+      }
     });
   }
 

@@ -127,7 +127,9 @@ export class Waits {
   async #readInbox(): Promise<ReadonlyMap<string, JsonText>> {
     const { attempt, engine } = this.#execution;
     if (this.#readTo < attempt.inboxRev) {
-      const { messages, inboxRev } = await engine.store.inbox(attempt.job.spec.jobId);
+      const { messages, inboxRev } = await this.#execution.read(() =>
+        engine.store.inbox(attempt.job.spec.jobId),
+      );
       this.#readTo = inboxRev;
       this.#unread = new Map(messages.map(({ key, payload }) => [key, payload]));
     }

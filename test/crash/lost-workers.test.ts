@@ -106,6 +106,22 @@ describe.each(stores)('$name', { timeout: 120_000 }, ({ name, open }) => {
     expect(zombie.isGone).toBe(false);
   }
 
+  test('DEC-5 SIGTERM: a worker hands back what does not end in time, at the cost of nothing, and ends by that signal', async () => {
+    const worker = await startWorker({ lease: LONG_LEASE_MS, drain: 50 });
+    const { job } = await ground.app.start(patient, files);
+    await sighted('held', worker);
+    worker.signal('SIGTERM');
+    await sighted('aborted', worker);
+    await eventually(() => (worker.isGone ? true : null), 'it has ended');
+    expect(worker.signalCode).toBe('SIGTERM');
+    expect(await interruptsOf(job.id)).toEqual(['drained']);
+    const other = await startWorker({ lease: LONG_LEASE_MS });
+    release();
+    expect(await job.result({ timeout: '60s' })).toBe(other.pid);
+    expect(await job.status()).toMatchObject({ retryCount: 0, recoveryCount: 0 });
+    expect(await findProblems(ground.store, job.id)).toEqual([]);
+  });
+
   test('GUA-2 GUA-10 a worker whose event loop stood still for three leases has its writes refused, is told to stop, and goes on as someone new', async () => {
     const outlived = await outlive(stalled);
     await expectReborn(outlived);
