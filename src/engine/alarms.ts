@@ -2,6 +2,9 @@ import type { Clock } from '../ports/clock.js';
 
 type Alarm = { readonly at: number; readonly action: () => void; cancelled: boolean };
 
+/** Timers of Node take no longer delay, and fire at once instead. An alarm that is further away is looked at then. */
+const MOST_DELAY_MS = 2 ** 31 - 1;
+
 /**
  * Many alarms on one timer of the clock. A worker sets a few for each job that it runs, and most are cancelled before
  * they ring: setting and cancelling must cost next to nothing.
@@ -41,7 +44,8 @@ export class Alarms {
     const first = this.#heap[0];
     if (first === undefined || (this.#timer !== null && this.#timer.at <= first.at)) return;
     this.#timer?.stop();
-    const stop = this.#clock.after(first.at - this.#clock.elapsed(), () => this.#ring());
+    const delayMs = Math.min(first.at - this.#clock.elapsed(), MOST_DELAY_MS);
+    const stop = this.#clock.after(delayMs, () => this.#ring());
     this.#timer = { at: first.at, stop };
   }
 

@@ -31,6 +31,20 @@ describe('alarms', () => {
     expect(clock.pending).toBe(0);
   });
 
+  test('one that is further away than a timer can be rings at its time, and no timer is asked for more', () => {
+    const clock = fakeClock(T0);
+    const delays: number[] = [];
+    const alarms = new Alarms({
+      ...clock,
+      after: (ms, action) => (delays.push(ms), clock.after(ms, action)),
+    });
+    const rung: number[] = [];
+    alarms.set(60 * 86_400_000, () => rung.push(clock.elapsed()));
+    clock.advance(90 * 86_400_000);
+    expect(rung).toEqual([60 * 86_400_000]);
+    expect(Math.max(...delays)).toBeLessThan(2 ** 31);
+  });
+
   test('one that is set while others ring, rings too', () => {
     const clock = fakeClock(T0);
     const alarms = new Alarms(clock);
