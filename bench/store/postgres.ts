@@ -16,6 +16,7 @@ import {
   clock,
   createAll,
   creates,
+  drainReopened,
   lane,
   RAW,
   worker,
@@ -109,7 +110,8 @@ async function round(n: number): Promise<Round> {
   const create = await rateOf(JOBS, () => createAll(store, items));
   const drain = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
   await store.close();
-  const reopened = await drainReopened(await server.createDatabase());
+  const other = await server.createDatabase();
+  const reopened = await drainReopened(JOBS, () => postgresStore({ url: other, clock }));
   const rawUrl = await server.createDatabase();
   await ask(rawUrl, RAW_SCHEMA);
   const raw = new pg.Client({ connectionString: rawUrl });
@@ -132,17 +134,6 @@ async function round(n: number): Promise<Round> {
     reopened,
     'raw claim + complete': rawDrained,
   };
-}
-
-async function drainReopened(url: string): Promise<number> {
-  const creator = await postgresStore({ url, clock });
-  await createAll(creator, creates(JOBS));
-  await creator.close();
-  const store = await postgresStore({ url, clock });
-  await store.beat({ worker, leaseMs: 600_000, lanes: [] });
-  const rate = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
-  await store.close();
-  return rate;
 }
 
 console.log(

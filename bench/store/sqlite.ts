@@ -19,6 +19,7 @@ import {
   clock,
   createAll,
   creates,
+  drainReopened,
   lane,
   RAW,
   worker,
@@ -98,7 +99,9 @@ async function round(n: number): Promise<Round> {
   const drain = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
   delay.disable();
   await store.close();
-  const reopened = await drainReopened(join(folder, `reopened-${n}.db`));
+  const reopened = await drainReopened(JOBS, () =>
+    sqliteStore({ path: join(folder, `reopened-${n}.db`), clock }),
+  );
   const raw = await rawDatabase(`raw-${n}.db`);
   const rawCreated = await rateOf(JOBS, () => rawCreate(raw, items));
   const rawDrained = await rateOf(JOBS, () => rawClaimAndComplete(raw, items[0] as CommitItem));
@@ -118,17 +121,6 @@ async function round(n: number): Promise<Round> {
     reopened,
     'raw claim + complete': rawDrained,
   };
-}
-
-async function drainReopened(path: string): Promise<number> {
-  const creator = await sqliteStore({ path, clock });
-  await createAll(creator, creates(JOBS));
-  await creator.close();
-  const store = await sqliteStore({ path, clock });
-  await store.beat({ worker, leaseMs: 600_000, lanes: [] });
-  const rate = await rateOf(JOBS, () => claimAndComplete(store, JOBS));
-  await store.close();
-  return rate;
 }
 
 console.log(

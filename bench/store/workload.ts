@@ -10,6 +10,7 @@ import {
 } from '../../src/kernel/index.js';
 import type { CommitItem, Loaded, Store } from '../../src/ports/store.js';
 import { aJobSpec, command, prng } from '../../src/testkit/index.js';
+import { rateOf } from './compare.js';
 
 export const BATCH = 1_000;
 export const worker = { id: 'w', incarnation: 'w.1' };
@@ -101,3 +102,15 @@ export const RAW = {
   end: '{"v":2,"events":[{"type":"job.succeeded"}]} {"ok":true}'.padEnd(120),
   state: '{"workerId":"w"}'.padEnd(70),
 };
+
+/** Claims and finishes what another store has created, so that nothing of it is remembered. Per second. */
+export async function drainReopened(jobs: number, open: () => Promise<Store>): Promise<number> {
+  const creator = await open();
+  await createAll(creator, creates(jobs));
+  await creator.close();
+  const store = await open();
+  await store.beat({ worker, leaseMs: 600_000, lanes: [] });
+  const rate = await rateOf(jobs, () => claimAndComplete(store, jobs));
+  await store.close();
+  return rate;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { T0, testApp, type TestApp } from '../testkit/index.js';
-import { pawl, task, type Json, type PawlError, type StandardSchema, type Task } from '../index.js';
+import { pawl, schedule, task, type Json, type PawlError, type StandardSchema, type Task } from '../index.js';
 import type { AnyTask } from './task.js';
 
 /** A schema written by hand: an object with a name, and an amount that it reads into cents. */
@@ -204,6 +204,15 @@ describe('bad input', () => {
     () => task({ name: 'x', concurrency: { key: () => 'k', limit: 0 } }, () => 1),
   ])('INVALID_OPTION: a task that makes no sense (%#)', (define) => {
     expect(define).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+  });
+});
+
+test('a schedule that makes no sense keeps the app from opening, with its code', async () => {
+  const bad = schedule(echo, { id: 'bad', cron: 'never', input: 1 });
+  const opening = pawl({ store: 'memory:', tasks: [echo], schedules: [bad] });
+  expect(await failureOf(opening)).toMatchObject({
+    code: 'TASK_INVALID_SCHEDULE',
+    details: { field: 'cron' },
   });
 });
 

@@ -242,11 +242,17 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
     log.warn('persistent storage is not enabled: jobs are visible in this process only');
   const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
   const engine = new Engine({ store: opened, clock, random, log, courier });
-  // Its first answer sets the clock.
-  await engine.store.pausedQueues();
   const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {}, retention: options.retention ?? null });
-  for (const declared of options.schedules ?? []) await app.schedules.put(declared);
-  return app;
+  try {
+    // Its first answer sets the clock.
+    await engine.store.pausedQueues();
+    for (const declared of options.schedules ?? []) await app.schedules.put(declared);
+    return app;
+  } catch (error) {
+    // Nobody else could let go of what was opened here.
+    if (typeof store === 'string') await app.close();
+    throw error;
+  }
 }
 
 function expectDistinct(tasks: readonly AnyTask[]): void {

@@ -1,10 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Engine } from '../engine/engine.js';
+import { prepareCommit } from '../engine/prepare-commit.js';
+import { recoverOrphans } from '../engine/recover.js';
+import { decide, laneOf, NO_STEPS } from '../kernel/index.js';
 import { httpCourier } from '../client/http-courier.js';
 import { task } from '../client/task.js';
 import type { Loaded, Store } from '../ports/store.js';
 import { Cluster, Link, prng, testApp } from '../testkit/index.js';
-import { prepareAttempt } from './run-attempt.js';
+import type { Surroundings } from './execution.js';
+import { prepareAttempt, runAttempt } from './run-attempt.js';
 
 /** A loop of `rounds` steps that saves where it stands after each tenth. */
 function looping(rounds: number, onStep: (n: number) => void) {
@@ -54,32 +58,37 @@ describe('checkpoints', () => {
     expect(reader.rows).toBeLessThan(20);
   });
 
-  test('GUA-12 deleting checkpoints changes no result', async () => {
-    const loop = looping(35, () => undefined);
-    const rig = await testApp({ tasks: [loop], work: false });
-    onTestFinished(() => rig.stop());
-    const { job } = await rig.app.start(loop, null);
-    await rig.app.work({ stopOnSignal: false, lease: '1d' });
-    await rig.ended(job);
-    const { found } = await rig.store.load(job.id);
-    const engine = new Engine({
-      store: rig.store,
-      clock: rig.clock,
-      random: prng(1),
-      log: console,
-      courier: httpCourier({ allowPrivate: false }),
-    });
-    const around = { engine, holdsLease: () => true, leaseMs: 1, bodies: new Set<string>(), hooks: {} };
-    const whole = await prepareAttempt(around, found as Loaded, { ignoreCheckpoints: true });
-    const tail = await prepareAttempt(around, found as Loaded);
-    expect(whole.skipCheckpoints).toBe(3);
-    expect([whole.attempt.steps.size, tail.attempt.steps.size]).toEqual([35, 5]);
-    expect(tail.attempt.steps.checkpoint?.occurrences).toEqual({ add: 30 });
-    for (const occurrence of [31, 35]) {
-      const ref = { step: 'add', occurrence };
-      expect(tail.attempt.steps.get(ref)).toEqual(whole.attempt.steps.get(ref));
+  test('GUA-12 deleting checkpoints changes no result: the whole replay ends as the short one, and repeats no step', async () => {
+    const ends = [];
+    for (const ignoreCheckpoints of [false, true]) {
+      const cluster = new Cluster();
+      onTestFinished(() => cluster.stop());
+      const ran: number[] = [];
+      const link = new Link(cluster.store);
+      const loop = looping(35, (n) => {
+        ran.push(n);
+        if (n === 32) link.down = true;
+      });
+      const first = await cluster.join([loop], {}, link.store);
+      const { job } = await first.app.start(loop, null);
+      await first.idle();
+      const head = await takeOver(cluster, job.id);
+      const prepared = await prepareAttempt(aroundOf(cluster), head, { ignoreCheckpoints });
+      const { skipCheckpoints } = prepared;
+      await runAttempt(prepared, loop.definition);
+      ends.push([(await cluster.store.load(job.id)).found?.job.result, skipCheckpoints]);
+      expect(ran.toSorted((one, two) => one - two)).toEqual([
+        ...Array.from({ length: 33 }, (_, n) => n),
+        32,
+        33,
+        34,
+      ]);
+      link.down = false;
     }
-    engine.alarms.stop();
+    expect(ends).toEqual([
+      ['595', 0],
+      ['595', 3],
+    ]);
   });
 
   test('a checkpoint beside an open step is refused', async () => {
@@ -98,3 +107,43 @@ describe('checkpoints', () => {
     expect(job.failure?.code).toBe('CHECKPOINT_UNSETTLED');
   });
 });
+
+function aroundOf({ store, clock }: Cluster): Surroundings {
+  const courier = httpCourier({ allowPrivate: false });
+  const engine = new Engine({ store, clock, random: prng(7), log: console, courier });
+  onTestFinished(() => engine.alarms.stop());
+  return { engine, holdsLease: () => true, leaseMs: 30_000, bodies: new Set(), hooks: {} };
+}
+
+/** Takes a job from a worker that is gone, by hand. */
+async function takeOver(cluster: Cluster, jobId: string): Promise<Loaded> {
+  const worker = { id: 'heir', incarnation: 'heir.1' };
+  cluster.clock.advance(31_000);
+  const { engine } = aroundOf(cluster);
+  await recoverOrphans(engine, null);
+  await cluster.store.beat({ worker, leaseMs: 600_000, lanes: [] });
+  let link = '';
+  await cluster.store.claim({
+    worker,
+    lanes: [{ lane: laneOf({ queue: 'default', task: 'loop', version: null }), keyLimit: null }],
+    limit: 1,
+    afterTenant: '',
+    decide: (found, now) => {
+      const claim = {
+        type: 'claim',
+        now,
+        actor: 'worker:heir',
+        attemptId: 'heir.1/1',
+        worker,
+        early: false,
+      } as const;
+      const decision = decide(found.job, claim, NO_STEPS);
+      if (!decision.ok) return null;
+      const item = prepareCommit(found, { jobId, commandId: claim.attemptId, events: decision.events });
+      link = item.link;
+      return item;
+    },
+  });
+  const { found } = await cluster.store.load(jobId);
+  return { ...(found as Loaded), link };
+}

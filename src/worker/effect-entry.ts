@@ -97,10 +97,16 @@ async function runEntry(execution: Execution, use: EffectUse, entry: number): Pr
   } catch (error) {
     const timedOut = error instanceof PawlError && error.code === 'STEP_TIMEOUT' && body !== null;
     if (timedOut) {
-      void awaitStraggler(execution, body as unknown as Promise<unknown>, {
+      awaitStraggler(execution, body as unknown as Promise<unknown>, {
         name,
         effect: effect.name,
         keep,
+      }).catch((failure: unknown) => {
+        execution.engine.log.error('the result of an effect could not be kept', {
+          jobId,
+          step,
+          error: failure,
+        });
       });
     } else {
       await keep(null);

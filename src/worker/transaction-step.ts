@@ -20,7 +20,7 @@ export async function transactionStep(
   if (recorded !== null) return JSON.parse(recorded.output) as unknown;
 
   const startedAt = engine.now();
-  const transaction = await execution.during(() => engine.store.begin());
+  const transaction = await execution.read(() => engine.store.begin());
   // An attempt that is over answers nothing any more: the connection must not wait for it.
   void attempt.ended.then(() => transaction.rollback());
   const { stepTimeoutMs: timeoutMs } = attempt.job.spec;

@@ -23,7 +23,14 @@ export async function begin(session: Session): Promise<StoreTransaction> {
       client.release(broken);
     }
   };
-  await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '${IDLE_TIMEOUT}'`);
+  try {
+    await session.told(
+      client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '${IDLE_TIMEOUT}'`),
+    );
+  } catch (error) {
+    client.release(true);
+    throw error;
+  }
   return {
     tx: client satisfies pg.ClientBase,
     async commit(item) {
