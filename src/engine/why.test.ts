@@ -1,0 +1,61 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { task } from '../client/task.js';
+import { Cluster, Link } from '../testkit/index.js';
+
+const job = task({ name: 'job', retry: { baseMs: 60_000, jitterMs: 0 } }, ({ input }) => {
+  if (input === 'fail') throw Object.assign(new Error('no'), { code: 'E_NO' });
+  return input === 'stay' ? new Promise(() => undefined) : input;
+});
+
+function newCluster(): Cluster {
+  const cluster = new Cluster();
+  onTestFinished(() => cluster.stop());
+  return cluster;
+}
+
+test('why: a paused queue, a hold, a retry, and the end, each in a sentence with its time', async () => {
+  const cluster = newCluster();
+  const rig = await cluster.join([job]);
+  await cluster.store.pauseQueue({ queue: 'default', paused: true, by: 'ann' });
+  const { job: handle } = await rig.app.start(job, 'fail');
+  await rig.idle();
+  expect(await handle.why()).toMatchObject({
+    code: 'queue_paused',
+    sentence: expect.stringMatching(/^Queue 'default' is paused by ann since 2026-/),
+  });
+  await cluster.store.hold({ jobIds: [handle.id], reason: 'restored', by: 'bob' });
+  expect(await handle.why()).toMatchObject({
+    code: 'held',
+    sentence: expect.stringContaining('held by bob'),
+  });
+  await cluster.store.release([handle.id]);
+  await cluster.store.pauseQueue({ queue: 'default', paused: false, by: 'ann' });
+  cluster.clock.advance(1_000);
+  await rig.idle();
+  const { nextRetryAt } = await handle.status();
+  expect(await handle.why()).toMatchObject({
+    code: 'retry',
+    until: nextRetryAt,
+    sentence: expect.stringMatching(/^Attempt 2 is due at .* after E_NO\.$/),
+  });
+  await handle.cancel();
+  expect(await handle.why()).toMatchObject({
+    code: 'finished',
+    sentence: expect.stringMatching(/cancelled at/),
+  });
+});
+
+test('why: a worker that is gone, and nobody yet who took over', async () => {
+  const cluster = newCluster();
+  const link = new Link(cluster.store);
+  const rig = await cluster.join([job], {}, link.store);
+  const { job: handle } = await rig.app.start(job, 'stay');
+  await rig.idle();
+  const client = await cluster.join([job], false);
+  expect((await client.app.why(handle.id)).code).toBe('running');
+  link.down = true;
+  cluster.clock.advance(31_000);
+  expect((await client.app.why(handle.id)).code).toBe('worker_gone');
+  await expect(client.app.why('job_nobody')).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+  link.down = false;
+});
