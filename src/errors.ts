@@ -2,12 +2,13 @@ import { CALL_ERRORS, type CallErrorCode } from './error-registry/call-errors.js
 import type { ErrorEntry } from './error-registry/error-entry.js';
 import { FAILURES } from './error-registry/failures.js';
 import { REJECTIONS } from './error-registry/rejections.js';
+import { REQUEST_ERRORS, type RequestErrorCode } from './error-registry/request-errors.js';
 import { STORE_ERRORS, type StoreErrorCode } from './error-registry/store-errors.js';
 import type { FailureCode, RejectionCode } from './kernel/index.js';
 
 export type { ErrorEntry } from './error-registry/error-entry.js';
 
-export type ErrorCode = RejectionCode | FailureCode | StoreErrorCode | CallErrorCode;
+export type ErrorCode = RejectionCode | FailureCode | StoreErrorCode | CallErrorCode | RequestErrorCode;
 
 /** Every error code of the system, once. docs/errors.md is compared with it by a test. */
 export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
@@ -15,6 +16,7 @@ export const ERRORS: Readonly<Record<ErrorCode, ErrorEntry>> = {
   ...FAILURES,
   ...CALL_ERRORS,
   ...STORE_ERRORS,
+  ...REQUEST_ERRORS,
 };
 
 /** Facts about a failed operation: small, and free of payloads. */

@@ -17,14 +17,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   worker: ['kernel', 'ports', 'engine', 'errors.ts'],
   client: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
-  'index.ts': ['client', 'engine', 'errors.ts', 'ports', 'worker'],
-  cli: ['kernel', 'ports', 'engine', 'stores', 'client', 'testkit', 'errors.ts'],
+  http: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'errors.ts'],
+  'index.ts': ['client', 'engine', 'http', 'errors.ts', 'ports', 'worker'],
+  cli: ['kernel', 'contracts', 'http', 'ports', 'engine', 'stores', 'client', 'testkit', 'errors.ts'],
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   stores: ['@photostructure/sqlite', 'node:fs', 'node:path', 'pg'],
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
+  http: ['@hono/node-server', 'hono', 'node:http', 'node:net', 'zod'],
   client: ['node:dns/promises', 'node:fs', 'node:http', 'node:https', 'node:net'],
   cli: ['commander', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
 };

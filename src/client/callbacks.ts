@@ -1,4 +1,5 @@
 import type { ContractName } from '../contracts/index.js';
+import { deadCallbacks, redriveCallbacks } from '../engine/callbacks/dead.js';
 import { listSubscriptions, type Subscription } from '../engine/callbacks/subscription-cache.js';
 import { subscribe, unsubscribe } from '../engine/callbacks/subscription.js';
 import type { Engine } from '../engine/engine.js';
@@ -40,17 +41,18 @@ export class Callbacks {
     );
   }
 
-  /** Callbacks that were given up, oldest first. */
-  async dead({ limit = 100 }: { limit?: number } = {}): Promise<readonly OutboxEntry[]> {
-    return (await this.#engine.store.deadOutbox({ kind: 'callback', limit })).entries;
+  /** Callbacks that were given up. */
+  dead({ tenantId = null, limit = 100 }: { tenantId?: string | null; limit?: number } = {}): Promise<
+    OutboxEntry[]
+  > {
+    return deadCallbacks(this.#engine, { tenantId, limit });
   }
 
-  /** Sends callbacks again that were given up. */
-  async redrive(entryIds: readonly string[]): Promise<void> {
-    const dueAt = this.#engine.now();
-    await this.#engine.store.settleOutbox(
-      entryIds.map((entryId) => ({ entryId, outcome: 'again' as const, dueAt })),
-    );
-    this.#engine.bells.callbacks.ring();
+  /** Sends callbacks again that were given up. Answers how many of them had been. */
+  redrive(
+    entryIds: readonly string[],
+    { tenantId = null }: { tenantId?: string | null } = {},
+  ): Promise<number> {
+    return redriveCallbacks(this.#engine, entryIds, { tenantId });
   }
 }

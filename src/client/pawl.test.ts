@@ -45,13 +45,13 @@ describe('starting a job', () => {
     const error = await failureOf(app.start(echo, { n: 2 }, { idempotencyKey: 'k' }));
     expect(error).toMatchObject({
       code: 'DUPLICATE',
-      details: { jobId: first.job.id, conflictFields: ['inputHash'] },
+      details: { jobId: first.job.id, conflictFields: ['input'] },
     });
-    expect(error.message).toContain('differs in inputHash');
+    expect(error.message).toContain('differs in input');
     const scoped = await app.start(echo, { n: 2 }, { idempotencyKey: 'k', scope: 'other' });
     const tenant = await app.start(echo, { n: 3 }, { idempotencyKey: 'k', tenantId: 'acme' });
     expect([scoped.idempotentHit, tenant.idempotentHit]).toEqual([false, false]);
-    const all = { tenantId: 'default', status: null, task: null, limit: 9, cursor: null };
+    const all = { tenantId: 'default', statuses: null, task: null, limit: 9, cursor: null };
     expect((await store.list(all)).rows).toHaveLength(2);
   });
 

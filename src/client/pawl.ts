@@ -15,6 +15,7 @@ import type { Logger } from '../ports/logger.js';
 import type { Random } from '../ports/random.js';
 import type { Store } from '../ports/store.js';
 import type { Hooks } from '../worker/hooks.js';
+import type { TaskDefinition } from '../worker/task-definition.js';
 import { Worker } from '../worker/worker.js';
 import { jsonLogger } from './console-logger.js';
 import { Callbacks } from './callbacks.js';
@@ -80,6 +81,13 @@ type Parts = {
   readonly retention: Retention | null;
 };
 
+export type Inside = {
+  readonly engine: Engine;
+  readonly tasks: readonly TaskDefinition[];
+  /** Whether its worker is able to work; null while it has none. */
+  readonly isWorking: () => boolean | null;
+};
+
 /** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
 export class Pawl {
   readonly #engine: Engine;
@@ -101,6 +109,15 @@ export class Pawl {
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
     this.callbacks = new Callbacks(engine);
+  }
+
+  /** What stands behind an application, for the server that opens it to others. */
+  static inside(app: Pawl): Inside {
+    return {
+      engine: app.#engine,
+      tasks: app.#tasks.map(({ definition }) => definition),
+      isWorking: () => app.#worker.current && app.#worker.current.isAble,
+    };
   }
 
   /** Starts a job, or finds the one that was started with the same key. */

@@ -1,4 +1,4 @@
-import { attemptOf, type Change, type Job } from '../kernel/index.js';
+import { attemptOf, STATUSES, type Change, type Job, type Status } from '../kernel/index.js';
 import type { Machine } from './machine.js';
 
 export const CONTRACT_NAMES = ['task-runs', 'jobs', 'guarantees', 'run-state', 'tasks'] as const;
@@ -11,7 +11,18 @@ export type Contract<S extends string> = {
   readonly resource: string;
   readonly machine: Machine<S>;
   project(job: Job): S;
+  /** The engine's states that a job may be in while it shows as this one. */
+  statusesOf(state: S): readonly Status[];
 };
+
+/** By the table of a contract, and what it says beyond it. */
+export function statusesShownAs<S extends string>(
+  table: Readonly<Record<Status, S>>,
+  state: S,
+  also?: Readonly<Partial<Record<S, readonly Status[]>>>,
+): readonly Status[] {
+  return STATUSES.filter((status) => table[status] === state || (also?.[state]?.includes(status) ?? false));
+}
 
 export type StatusChange<S extends string> = {
   readonly from: S | null;

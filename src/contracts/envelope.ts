@@ -29,7 +29,7 @@ export function successEnvelope<T>(data: T, meta: Meta): SuccessEnvelope<T> {
 
 /** An error in the words of a contract. `fields` are what the contract adds: reason, conflict_fields, task. */
 export function errorEnvelope(
-  error: { readonly code: ErrorCode; readonly details?: RejectionDetails },
+  error: { readonly code: ErrorCode; readonly message?: string; readonly details?: RejectionDetails },
   {
     contract,
     meta,
@@ -41,9 +41,9 @@ export function errorEnvelope(
     success: false,
     error: {
       ...fields,
-      ...(error.details && { details: error.details }),
+      ...(error.details && Object.keys(error.details).length > 0 && { details: error.details }),
       code: errorCodeIn(contract, error.code),
-      message: `${meaning} ${advice}`,
+      message: error.message ?? `${meaning} ${advice}`,
       retryable,
       class: errorClass,
     },

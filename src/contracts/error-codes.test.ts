@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CALL_ERRORS } from '../error-registry/call-errors.js';
+import { REQUEST_ERRORS } from '../error-registry/request-errors.js';
 import { STORE_ERRORS } from '../error-registry/store-errors.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 import { FAILURE_CODES, REJECTION_CODES } from '../kernel/index.js';
@@ -14,6 +15,7 @@ describe('DEC-14 one table of error codes', () => {
       ...FAILURE_CODES,
       ...Object.keys(CALL_ERRORS),
       ...Object.keys(STORE_ERRORS),
+      ...Object.keys(REQUEST_ERRORS),
     ];
     expect(Object.keys(ERRORS).toSorted()).toEqual(codes.toSorted());
     expect(new Set(codes).size).toBe(codes.length);

@@ -8,7 +8,7 @@ import {
   type WaitKind,
   type WaitOutcome,
 } from '../kernel/index.js';
-import { eventIdOf, type Contract } from './contract.js';
+import { eventIdOf, statusesShownAs, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
 import { utc, utcOrNull } from './utc.js';
 
@@ -58,6 +58,7 @@ export const guarantees: Contract<GuaranteeStatus> = {
   resource: '/api/jobs',
   machine,
   project: (job) => (isParked(job) ? 'Parked' : STATUS[job.status]),
+  statusesOf: (state) => statusesShownAs(STATUS, state, { Parked: ['waiting'] }),
 };
 
 export type WaitView = {

@@ -53,6 +53,12 @@ test('JOB-1 the fields of a job', () => {
     next_retry_at: null,
     dlq_id: 'dlq_job_00000001',
     requeued_from: null,
+    result_json: null,
+    queue: 'default',
+    priority: 0,
+    scheduled_at: '2026-02-25T12:00:00Z',
+    started_at: '2026-02-25T12:00:00Z',
+    finished_at: '2026-02-25T12:00:00Z',
     created_at: '2026-02-25T12:00:00Z',
     updated_at: '2026-02-25T12:00:00Z',
   });

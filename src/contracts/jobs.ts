@@ -1,5 +1,5 @@
 import type { Job, Status } from '../kernel/index.js';
-import type { Contract } from './contract.js';
+import { statusesShownAs, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
 import { payloadValue } from './payload-value.js';
 import { utc, utcOrNull } from './utc.js';
@@ -55,6 +55,7 @@ export const jobs: Contract<JobStatus> = {
   resource: '/api/v1/jobs',
   machine,
   project: (job) => STATUS[job.status],
+  statusesOf: (state) => statusesShownAs(STATUS, state),
 };
 
 export type JobView = {
@@ -68,10 +69,16 @@ export type JobView = {
   readonly error_code: string | null;
   readonly payload_json: unknown;
   readonly next_retry_at: string | null;
+  readonly result_json: unknown;
   readonly dlq_id: string | null;
   readonly requeued_from: string | null;
+  readonly queue: string;
+  readonly priority: number;
+  readonly scheduled_at: string;
   readonly created_at: string;
   readonly updated_at: string;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
 };
 
 export function jobView(job: Job): JobView {
@@ -86,9 +93,15 @@ export function jobView(job: Job): JobView {
     error_code: job.failure && job.failure.code,
     payload_json: payloadValue(job.input),
     next_retry_at: utcOrNull(job.nextRetryAt),
+    result_json: payloadValue(job.result),
     dlq_id: job.deadLetter && job.deadLetter.dlqId,
     requeued_from: job.spec.requeuedFrom,
+    queue: job.spec.queue,
+    priority: job.spec.priority,
+    scheduled_at: utc(job.spec.scheduledAt),
     created_at: utc(job.createdAt),
     updated_at: utc(job.updatedAt),
+    started_at: utcOrNull(job.startedAt),
+    finished_at: utcOrNull(job.finishedAt),
   };
 }

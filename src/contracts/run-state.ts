@@ -1,5 +1,5 @@
 import type { Change, Job, Status } from '../kernel/index.js';
-import { statusChangesOf, type Contract } from './contract.js';
+import { statusChangesOf, statusesShownAs, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
 import { stepsOf, type StepSnapshot } from './run-state-steps.js';
 import { utc, utcOrNull } from './utc.js';
@@ -41,6 +41,7 @@ export const runState: Contract<RunState> = {
   machine,
   project: (job) =>
     job.status === 'failed' && job.deadLetter?.from === 'interrupted' ? 'interrupted' : STATE[job.status],
+  statusesOf: (state) => statusesShownAs(STATE, state, { interrupted: ['failed'] }),
 };
 
 export type RunSnapshot = {

@@ -7,7 +7,7 @@ import {
   type Job,
   type Status,
 } from '../kernel/index.js';
-import { attemptShown, eventIdOf, statusChangesOf, type Contract } from './contract.js';
+import { attemptShown, eventIdOf, statusChangesOf, statusesShownAs, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
 import { utc, utcOrNull } from './utc.js';
 
@@ -57,6 +57,7 @@ export const taskRuns: Contract<RunStatus> = {
     const inDlq = job.status === 'dlq_pending' || job.status === 'dlq_recorded';
     return inDlq && job.deadLetter?.from === 'interrupted' ? 'interrupted' : STATUS[job.status];
   },
+  statusesOf: (state) => statusesShownAs(STATUS, state, { interrupted: ['dlq_pending', 'dlq_recorded'] }),
 };
 
 export type RunView = {

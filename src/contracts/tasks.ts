@@ -6,7 +6,7 @@ import {
   type ScheduleType,
   type Status,
 } from '../kernel/index.js';
-import { attemptShown, eventIdOf, statusChangesOf, type Contract } from './contract.js';
+import { attemptShown, eventIdOf, statusChangesOf, statusesShownAs, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
 import { utc, utcOrNull } from './utc.js';
 
@@ -48,6 +48,7 @@ export const tasks: Contract<TaskState> = {
   resource: '/api/v1/tasks',
   machine,
   project: (job) => STATE[job.status],
+  statusesOf: (state) => statusesShownAs(STATE, state),
 };
 
 export type TaskView = {
@@ -107,7 +108,8 @@ export function taskDuplicate(job: Job, conflicts: readonly ConflictField[]): Ta
   };
 }
 
-const CONFLICT_FIELD: Readonly<Record<ConflictField, string>> = {
+/** What the critical fields are called outside. */
+export const CONFLICT_FIELD: Readonly<Record<ConflictField, string>> = {
   scheduleType: 'schedule_type',
   scheduledAt: 'scheduled_at',
   timeoutMs: 'timeout_ms',

@@ -60,7 +60,7 @@ describe('requeue', () => {
     });
     const { rows } = await rig.store.list({
       tenantId: null,
-      status: null,
+      statuses: null,
       task: null,
       limit: 9,
       cursor: null,

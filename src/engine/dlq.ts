@@ -1,8 +1,16 @@
 import { ERRORS, PawlError } from '../errors.js';
-import type { DlqAction, DlqItem, DlqStatus, Job, JobSpec } from '../kernel/index.js';
+import {
+  BUCKETS,
+  type DlqAction,
+  type DlqItem,
+  type DlqStatus,
+  type Job,
+  type JobSpec,
+} from '../kernel/index.js';
 import { recordAudit } from './audit.js';
 import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
+import { ownJob } from './own-job.js';
 import { createItem } from './start-jobs.js';
 import { patience, send } from './send.js';
 
@@ -23,13 +31,14 @@ export async function getDlqItem(
   throw new PawlError('DLQ_NOT_FOUND', { detail: `there is no dead letter '${dlqId}'` });
 }
 
-/** The items that fit, oldest first, read page by page. */
+/** The items that fit, oldest first, read page by page; behind `from`, if it is given. */
 export async function* dlqItems(
   engine: Engine,
   { tenantId, task, errorCode }: DlqFilter,
   status: DlqStatus | null,
+  from: Pick<DlqItem, 'createdAt' | 'dlqId'> | null = null,
 ): AsyncGenerator<DlqItem> {
-  let after: { createdAt: number; dlqId: string } | null = null;
+  let after = from;
   for (;;) {
     const page: readonly DlqItem[] = (await engine.store.dlq({ tenantId, status, after, limit: PAGE })).items;
     for (const item of page) {
@@ -47,8 +56,14 @@ const PAGE = 200;
  * Starts a new job in the place of one that failed, with its settings and its input. The item says so in the same commit,
  * so two operators cannot both do it.
  */
-export async function requeue(engine: Engine, dlqId: string, authority: Authority): Promise<Job> {
+export async function requeue(
+  engine: Engine,
+  dlqId: string,
+  { jobId = engine.newId(engine.random.int(BUCKETS)), ...authority }: Authority & { readonly jobId?: string },
+): Promise<Job> {
   const item = await getDlqItem(engine, dlqId, authority);
+  // The same request, once more.
+  if (item.requeuedAs === jobId) return ownJob(engine, jobId, authority);
   if (item.status !== 'open') throw conflict(item);
   const { found } = await engine.store.load(item.jobId);
   if (found === null) {
@@ -56,7 +71,7 @@ export async function requeue(engine: Engine, dlqId: string, authority: Authorit
       detail: `job ${item.jobId} of dead letter '${dlqId}' was purged`,
     });
   }
-  const spec = successorOf(engine, found.job.spec, dlqId);
+  const spec = { ...successorOf(engine, found.job.spec, jobId), requeuedFrom: dlqId };
   const action: DlqAction = { action: 'requeue', by: authority.actor, at: engine.now(), reason: null };
   const dlqItem = next(item, action, { status: 'requeued', requeuedAs: spec.jobId });
   const commit = createItem(engine, { spec, input: item.payload, identities: [] }, authority.actor, {
@@ -70,9 +85,8 @@ export async function requeue(engine: Engine, dlqId: string, authority: Authorit
 }
 
 /** The same work, as a job of its own: nobody waits for it any more, and its key was the old one's. */
-function successorOf(engine: Engine, spec: JobSpec, dlqId: string): JobSpec {
+export function successorOf(engine: Engine, spec: JobSpec, jobId: string): JobSpec {
   const now = engine.now();
-  const jobId = engine.newId(engine.random.int(1024));
   return {
     ...spec,
     jobId,
@@ -84,7 +98,7 @@ function successorOf(engine: Engine, spec: JobSpec, dlqId: string): JobSpec {
     deadlineAt: spec.deadlineAt === null ? null : now + (spec.deadlineAt - spec.scheduledAt),
     parent: null,
     firedBy: null,
-    requeuedFrom: dlqId,
+    requeuedFrom: null,
   };
 }
 
@@ -94,17 +108,20 @@ export type BulkRequeue = DlqFilter & {
   readonly dryRun: boolean;
   readonly perSecond: number | null;
   readonly onProgress?: (done: number) => void;
+  /** Stops it, between two of them. */
+  readonly signal?: AbortSignal;
 };
 
 /** Requeues what fits, at no more than the rate. Items that somebody else has dealt with meanwhile are passed over. */
 export async function requeueAll(
   engine: Engine,
-  { actor, dryRun, perSecond, onProgress, ...filter }: BulkRequeue,
+  { actor, dryRun, perSecond, onProgress, signal, ...filter }: BulkRequeue,
 ): Promise<{ readonly requeued: number; readonly passedOver: number }> {
   let requeued = 0;
   let passedOver = 0;
   const startedAt = engine.clock.elapsed();
   for await (const { dlqId } of dlqItems(engine, filter, 'open')) {
+    signal?.throwIfAborted();
     if (!dryRun) {
       if (perSecond !== null) await until(engine, startedAt + (requeued * 1_000) / perSecond);
       if (!(await tryRequeue(engine, dlqId, { tenantId: filter.tenantId, actor }))) {

@@ -43,7 +43,7 @@ export async function holdRestored(store: Store, options: RestoredOptions): Prom
 async function* pagesOf(store: Store): AsyncGenerator<Awaited<ReturnType<Store['list']>>['rows']> {
   let cursor: string | null = null;
   do {
-    const page = await store.list({ tenantId: null, status: null, task: null, limit: PAGE, cursor });
+    const page = await store.list({ tenantId: null, statuses: null, task: null, limit: PAGE, cursor });
     yield page.rows;
     cursor = page.next;
   } while (cursor !== null);

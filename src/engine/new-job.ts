@@ -5,6 +5,8 @@ import {
   canonicalJson,
   DEFAULT_MAX_RECOVERIES,
   DEFAULT_RETRY,
+  type IdempotencyVerdict,
+  type Job,
   type JobSpec,
   type JsonText,
   type ParentRef,
@@ -64,13 +66,25 @@ export type StartOptions = {
   readonly traceparent?: string;
   /** Bounds the whole job, waits and retries included. */
   readonly deadline?: Duration;
+  /** Instead of what the task says. */
+  readonly maxRetries?: number;
+  readonly timeoutMs?: number | null;
 };
 
 export type NewJob = {
   readonly spec: JobSpec;
   readonly input: JsonText;
   readonly identities: readonly Identity[];
+  /** What to make of it if one of these belongs to a job already. Without it, what a plain job makes of it. */
+  readonly judge?: Judge;
+  /** The id was drawn for this very request, so that a job that has it is the one that the request asked for. */
+  readonly idIsOwn?: boolean;
 };
+
+export type Judge = (found: {
+  readonly byKey: Job | null;
+  readonly byTaskId: Job | null;
+}) => IdempotencyVerdict;
 
 export function newJob(
   engine: Engine,
@@ -113,9 +127,9 @@ export function newJob(
     scheduleType: 'at',
     scheduledAt,
     deadlineAt: deadlineMs === null ? null : scheduledAt + deadlineMs,
-    timeoutMs: task.timeoutMs,
+    timeoutMs: options.timeoutMs === undefined ? task.timeoutMs : options.timeoutMs,
     stepTimeoutMs: task.stepTimeoutMs,
-    retry: task.retry,
+    retry: options.maxRetries === undefined ? task.retry : { ...task.retry, maxRetries: options.maxRetries },
     recovery: task.recovery,
     maxRecoveries: task.maxRecoveries,
     signals: task.signals,

@@ -1,6 +1,14 @@
 import { PawlError } from '../errors.js';
-import { decide, judgeJobStart, laneOf, NO_STEPS, type Job } from '../kernel/index.js';
-import type { CommitItem, CommitReply } from '../ports/store.js';
+import {
+  decide,
+  judgeJobStart,
+  laneOf,
+  must,
+  NO_STEPS,
+  type ConflictField,
+  type Job,
+} from '../kernel/index.js';
+import type { CommitItem, CommitReply, Identity } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import type { NewJob } from './new-job.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
@@ -9,6 +17,16 @@ import { patience, send } from './send.js';
 
 export type Started = { readonly job: Job; readonly idempotentHit: boolean };
 
+/** What became of one start. Only `created` has changed anything. */
+export type StartOutcome =
+  | { readonly kind: 'created' | 'hit'; readonly job: Job }
+  | { readonly kind: 'duplicate'; readonly job: Job; readonly conflictFields: readonly ConflictField[] }
+  /** Another run of the same task is still live. */
+  | { readonly kind: 'active'; readonly job: Job }
+  | { readonly kind: 'exists'; readonly jobId: string }
+  /** The key's job is gone, and nobody can tell whether it asked for the same. */
+  | { readonly kind: 'purged'; readonly jobId: string };
+
 /**
  * Starts jobs, all in one commit to the store. Each is created, or found to exist already by its key; one that conflicts
  * with an existing job throws, after the others have been saved.
@@ -16,36 +34,83 @@ export type Started = { readonly job: Job; readonly idempotentHit: boolean };
 export async function startJobs(
   engine: Engine,
   jobs: readonly NewJob[],
-  { tx }: { tx?: unknown } = {},
+  options: { tx?: unknown; actor?: string } = {},
 ): Promise<Started[]> {
+  const outcomes = await tryStartJobs(engine, jobs, options);
+  return outcomes.map((outcome, index) => startedOr(outcome, jobs[index] as NewJob));
+}
+
+/** The same, with an outcome for each. */
+export async function tryStartJobs(
+  engine: Engine,
+  jobs: readonly NewJob[],
+  { tx, actor = 'client' }: { tx?: unknown; actor?: string } = {},
+): Promise<StartOutcome[]> {
   await engine.subscriptions.refreshIfStale();
-  const items = jobs.map((job) => createItem(engine, job, 'client'));
+  const items = jobs.map((job) => createItem(engine, job, actor));
   const replies =
     tx === undefined
       ? await send(engine, items, { goOn: patience(engine) })
       : (await engine.store.commitWithin(tx, items)).replies;
 
-  const started: Started[] = [];
+  const outcomes: StartOutcome[] = [];
   const lanes = new Set<string>();
   for (const [index, item] of items.entries()) {
     const reply = replies[index];
     const asked = jobs[index];
     if (asked === undefined || reply === undefined || item.job === null) continue;
     if (reply.ok) {
-      started.push({ job: item.job, idempotentHit: false });
+      outcomes.push({ kind: 'created', job: item.job });
       engine.announceMail(item.outbox);
       if (item.job.status === 'queued') lanes.add(laneOf(item.job.spec));
       else engine.announce(item.job);
     } else {
-      started.push({ job: await existing(engine, asked, reply), idempotentHit: true });
+      outcomes.push(await existing(engine, asked, reply));
     }
   }
   if (lanes.size > 0) {
     engine.bells.claims.ring();
     engine.store.wake([...lanes]);
   }
-  return started;
+  return outcomes;
 }
+
+/** The job that a start came to; throws where it came to none. */
+export function startedOr(outcome: StartOutcome, { spec }: NewJob): Started {
+  switch (outcome.kind) {
+    case 'created':
+    case 'hit':
+      return { job: outcome.job, idempotentHit: outcome.kind === 'hit' };
+    case 'exists':
+      throw rejectionError(
+        { ok: false, code: 'JOB_EXISTS', details: { jobId: outcome.jobId } },
+        `start '${spec.task}'`,
+      );
+    case 'active':
+      throw new PawlError('RUN_ACTIVE', {
+        detail: `run ${outcome.job.spec.jobId} of task '${spec.taskId}' is ${outcome.job.status}`,
+        details: { jobId: outcome.job.spec.jobId },
+      });
+    case 'purged':
+      throw new PawlError('DUPLICATE', {
+        detail: `the idempotency key '${spec.idempotencyKey}' belonged to job ${outcome.jobId}, which has been purged`,
+        details: { jobId: outcome.jobId, conflictFields: [] },
+      });
+    case 'duplicate': {
+      const { jobId } = outcome.job.spec;
+      throw new PawlError('DUPLICATE', {
+        detail: `the idempotency key '${spec.idempotencyKey}' belongs to job ${jobId}, which differs in ${outcome.conflictFields.map((field) => FIELD_NAMES[field] ?? field).join(', ')}`,
+        details: {
+          jobId,
+          conflictFields: outcome.conflictFields.map((field) => FIELD_NAMES[field] ?? field),
+        },
+      });
+    }
+  }
+}
+
+/** What is compared is the hash of it. */
+const FIELD_NAMES: Readonly<Partial<Record<ConflictField, string>>> = { inputHash: 'input' };
 
 /** The commit that creates a job. */
 export function createItem(
@@ -69,26 +134,36 @@ export function createItem(
   );
 }
 
-/** The job that the start hit, if it asks for the same. */
-async function existing(engine: Engine, { spec }: NewJob, reply: CommitReply & { ok: false }): Promise<Job> {
+/** What a start that was not saved has met. */
+async function existing(
+  engine: Engine,
+  { spec, identities, judge, idIsOwn = false }: NewJob,
+  reply: CommitReply & { ok: false },
+): Promise<StartOutcome> {
   if (reply.code !== 'IDENTITY_TAKEN') {
-    throw rejectionError(
-      { ok: false, code: 'JOB_EXISTS', details: { jobId: spec.jobId } },
-      `start '${spec.task}'`,
-    );
+    const { found } = idIsOwn ? await engine.store.load(spec.jobId) : { found: null };
+    return found ? { kind: 'created', job: found.job } : { kind: 'exists', jobId: spec.jobId };
   }
-  const owner = reply.owners.find((jobId) => jobId !== null) ?? '';
-  const { found } = await engine.store.load(owner);
-  if (found === null) {
-    throw new PawlError('DUPLICATE', {
-      detail: `the idempotency key '${spec.idempotencyKey}' belonged to job ${owner}, which has been purged`,
-      details: { jobId: owner, conflictFields: [] },
-    });
+  const jobs = new Map<Identity['kind'], Job>();
+  for (const [index, { kind }] of identities.entries()) {
+    const owner = reply.owners[index] ?? null;
+    if (owner === null) continue;
+    if (owner === spec.jobId && idIsOwn) return { kind: 'created', job: await mustLoad(engine, owner) };
+    const { found } = await engine.store.load(owner);
+    if (found === null) return { kind: 'purged', jobId: owner };
+    jobs.set(kind, found.job);
   }
-  const verdict = judgeJobStart({ task: spec.task, inputHash: spec.inputHash }, { byKey: found.job });
-  if (verdict.kind !== 'duplicate') return found.job;
-  throw new PawlError('DUPLICATE', {
-    detail: `the idempotency key '${spec.idempotencyKey}' belongs to job ${owner}, which differs in ${verdict.conflictFields.join(', ')}`,
-    details: { jobId: owner, conflictFields: verdict.conflictFields },
-  });
+  const byKey = jobs.get('key') ?? null;
+  const byTaskId = jobs.get('task_id') ?? null;
+  const verdict = judge
+    ? judge({ byKey, byTaskId })
+    : judgeJobStart({ task: spec.task, inputHash: spec.inputHash }, { byKey: byKey ?? byTaskId });
+  // Nothing was in the way but something that is of no concern here.
+  if (verdict.kind === 'create') return { kind: 'exists', jobId: spec.jobId };
+  return verdict;
+}
+
+async function mustLoad(engine: Engine, jobId: string): Promise<Job> {
+  const { found } = await engine.store.load(jobId);
+  return must(found, `job ${jobId} owns an identity`).job;
 }

@@ -21,7 +21,7 @@ export async function unknownEffects(engine: Engine, tenantId: string | null): P
   do {
     const page: Awaited<ReturnType<Engine['store']['list']>> = await engine.store.list({
       tenantId,
-      status: 'waiting',
+      statuses: ['waiting'],
       task: null,
       limit: PAGE,
       cursor,

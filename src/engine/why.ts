@@ -142,7 +142,13 @@ async function explainIdle(engine: Engine, job: Job, now: Timestamp): Promise<Ex
 async function keyHolders(engine: Engine, job: Job): Promise<string[]> {
   const { gate, tenantId, task } = rowOf(job);
   if (gate === '') return [];
-  const { rows } = await engine.store.list({ tenantId, status: 'running', task, limit: 200, cursor: null });
+  const { rows } = await engine.store.list({
+    tenantId,
+    statuses: ['running'],
+    task,
+    limit: 200,
+    cursor: null,
+  });
   return rows
     .filter((row) => row.gate === gate)
     .map(({ jobId }) => jobId)

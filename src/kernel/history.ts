@@ -30,10 +30,10 @@ export function replay(commits: readonly Commit[]): { readonly job: Job; readonl
   return { job: must(job, 'a log has at least one commit'), steps };
 }
 
-/** Every event of a log, each between the states it leads from and to. */
-export function changesOf(commits: readonly Commit[]): Change[] {
+/** Every event of a log, each between the states it leads from and to. `from`: the job before the first of them. */
+export function changesOf(commits: readonly Commit[], from: Job | null = null): Change[] {
   const changes: Change[] = [];
-  let job: Job | null = null;
+  let job: Job | null = from;
   for (const commit of commits) {
     expectRev(commit, job);
     let before: Job | null = job;

@@ -55,8 +55,10 @@ export type CommitItem = {
 
 export type Identity = {
   readonly tenantId: string;
-  readonly kind: 'key' | 'task_id' | 'firing';
+  readonly kind: 'key' | 'task_id' | 'firing' | 'latest_run';
   readonly value: string;
+  /** The job that may own it so far, and no longer does once another is created with it. */
+  readonly replaces?: string;
 };
 
 export type CommitRefusal = 'REV_TAKEN' | 'ATTEMPT_GONE' | 'INBOX_MOVED' | 'RESULT_STORED' | 'DLQ_MOVED';
@@ -137,7 +139,8 @@ export type Message = NewMessage & { readonly receivedAt: Timestamp };
 
 export type ListFilter = {
   readonly tenantId: string | null;
-  readonly status: Status | null;
+  /** Null: whatever their state. */
+  readonly statuses: readonly Status[] | null;
   readonly task: string | null;
   readonly limit: number;
   /** `next` of the page before; null begins with the newest. */

@@ -94,6 +94,8 @@ export interface Store {
     after: FeedPosition | null;
     limit: number;
   }): Promise<Reply<{ readonly rows: readonly (LogRow & { position: FeedPosition })[] }>>;
+  /** Behind everything that the feed shows by now. */
+  feedEnd(): Promise<Reply<{ readonly position: FeedPosition }>>;
   /** Oldest first; `after` is the last of the page before. */
   dlq(filter: {
     tenantId: string | null;
@@ -144,9 +146,10 @@ export interface Store {
     leaseMs: number;
   }): Promise<Reply<{ readonly entries: readonly OutboxEntry[] }>>;
   settleOutbox(outcomes: readonly OutboxOutcome[]): Promise<Reply<unknown>>;
-  /** Entries that were given up, oldest first. */
+  /** Entries that were given up, by their ids; behind `after`, if it is given. */
   deadOutbox(page: {
     kind: OutboxKind;
+    after?: string | null;
     limit: number;
   }): Promise<Reply<{ readonly entries: readonly OutboxEntry[] }>>;
 

@@ -15,7 +15,7 @@ const broken = task({ name: 'broken', retry: { maxRetries: 0 } }, () => {
 const forEver = task({ name: 'for-ever' }, ({ step }) => step.waitFor('never'));
 
 async function childrenOf({ store }: TestApp): Promise<string[]> {
-  const { rows } = await store.list({ tenantId: null, status: null, task: null, limit: 100, cursor: null });
+  const { rows } = await store.list({ tenantId: null, statuses: null, task: null, limit: 100, cursor: null });
   return rows.filter(({ task: name }) => name !== 'parent').map(({ status }) => status);
 }
 
@@ -27,7 +27,7 @@ describe('a child job', () => {
     expect((await rig.ended(job)).result).toBe('42');
     const { rows } = await rig.store.list({
       tenantId: 'acme',
-      status: null,
+      statuses: null,
       task: 'double',
       limit: 9,
       cursor: null,

@@ -65,6 +65,8 @@ export class Worker {
   #claims = 0;
   /** The last claim left work behind, for want of room or because of what runs. */
   #hungry = false;
+  /** When the store last answered a claim. */
+  #claimedAt = Number.NEGATIVE_INFINITY;
   #draining = false;
 
   constructor(engine: Engine, options: WorkerOptions) {
@@ -90,6 +92,14 @@ export class Worker {
 
   get running(): number {
     return this.#running.size;
+  }
+
+  /** Its lease stands, and its claims are answered, or all its hands are full. */
+  get isAble(): boolean {
+    const { clock } = this.#engine;
+    const { pollMs, concurrency, leaseMs } = this.#options;
+    const recently = clock.elapsed() - this.#claimedAt <= Math.max(pollMs * 3, leaseMs);
+    return this.#keeper.isValid() && (recently || this.running >= concurrency);
   }
 
   get id(): string {
@@ -166,6 +176,7 @@ export class Worker {
         return item;
       },
     });
+    this.#claimedAt = this.#engine.clock.elapsed();
     if (!alive) {
       await this.#keeper.lost('its lease had run out');
       return true;

@@ -140,7 +140,8 @@ async function change(
   }
 }
 
-async function findSchedule(engine: Engine, ref: ScheduleRef): Promise<Schedule | null> {
+/** Null: there is none. */
+export async function findSchedule(engine: Engine, ref: ScheduleRef): Promise<Schedule | null> {
   const { schedule } = await engine.store.schedule(ref);
   return schedule && readSchedule(schedule);
 }

@@ -21,7 +21,7 @@ const tick = task({ name: 'tick' }, ({ input }) => input);
 async function jobsOf({ store }: Cluster): Promise<JobRow[]> {
   const { rows } = await store.list({
     tenantId: null,
-    status: null,
+    statuses: null,
     task: null,
     limit: 10_000,
     cursor: null,

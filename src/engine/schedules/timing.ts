@@ -103,7 +103,8 @@ function patternOf(pattern: string, zone: string): Cron {
   return known;
 }
 
-function readTime(field: string, value: string | number): Timestamp {
+/** A time in UTC, as text with a final Z, or milliseconds. */
+export function readTime(field: string, value: string | number): Timestamp {
   const at = typeof value === 'number' ? value : Date.parse(value);
   const isTime = Number.isSafeInteger(at) && at >= 0;
   // A 31st of February is read as one of March: only what reads back the same was meant.

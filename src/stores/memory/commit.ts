@@ -1,6 +1,7 @@
 import { rowOf } from '../../kernel/index.js';
 import type { CommitItem, CommitReply } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
+import { isTaken } from '../identity.js';
 import { entryKey, type Kept, type Tables } from './tables.js';
 
 /** Saves one commit. All guards are looked at first, so that a refusal has written nothing. */
@@ -13,7 +14,7 @@ export function save(tables: Tables, item: CommitItem): CommitReply {
       : { ok: false, code: 'REV_TAKEN' };
   if (item.rev !== (kept?.log.length ?? 0) + 1) return { ok: false, code: 'REV_TAKEN' };
   const owners = item.identities.map((identity) => tables.ownerOf(identity));
-  if (owners.some((owner) => owner !== null)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
+  if (isTaken(item.identities, owners)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
   if (kept && isGone(kept, item)) return { ok: false, code: 'ATTEMPT_GONE' };
   if (kept && item.inboxRev !== null && kept.inboxRev !== item.inboxRev)
     return { ok: false, code: 'INBOX_MOVED' };

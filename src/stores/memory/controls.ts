@@ -111,9 +111,11 @@ export function controls(tables: Tables, now: () => number): Controls {
       }
       return { now: now() };
     },
-    async deadOutbox({ kind, limit }) {
+    async deadOutbox({ kind, after = null, limit }) {
       const dead = [...outbox.values()]
-        .filter((entry) => entry.kind === kind && entry.dueAt === null)
+        .filter(
+          ({ entryId, ...entry }) => entry.kind === kind && entry.dueAt === null && entryId > (after ?? ''),
+        )
         .toSorted((a, b) => byText(a.entryId, b.entryId));
       return { now: now(), entries: dead.slice(0, limit).map((entry) => ({ ...entry, dueAt: 0 })) };
     },
@@ -127,7 +129,8 @@ export function controls(tables: Tables, now: () => number): Controls {
       );
       const gone = looked.filter(({ row }) => isOld(page, row) && !openItems.has(row.jobId));
       for (const { row, identities } of gone) {
-        for (const identity of identities) tables.outlive(identity, now() + identityTtlMs);
+        const kept = { jobId: row.jobId, expiresAt: now() + identityTtlMs };
+        for (const identity of identities) tables.outlive(identity, kept);
         jobs.delete(row.jobId);
       }
       const ids = new Set(gone.map(({ row }) => row.jobId));

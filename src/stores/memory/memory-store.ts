@@ -2,6 +2,7 @@ import { expireLease, renewLease, type JobRow, type Status } from '../../kernel/
 import { PawlError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
+import { feedIndex } from '../feed-position.js';
 import { localWakeUps } from '../local-wake-ups.js';
 import { claim } from './claim.js';
 import { save } from './commit.js';
@@ -76,10 +77,10 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       const found = [...jobs.values()].filter(({ row }) => isDue(row.wakeAt) || isDue(row.deadlineAt));
       return { now: now(), jobIds: found.slice(0, limit).map(({ row }) => row.jobId) };
     },
-    async list({ tenantId, status, task, limit, cursor }) {
+    async list({ tenantId, statuses, task, limit, cursor }) {
       const matches = (row: JobRow) =>
         row.tenantId === (tenantId ?? row.tenantId) &&
-        row.status === (status ?? row.status) &&
+        (statuses?.includes(row.status) ?? true) &&
         row.task === (task ?? row.task);
       const newestFirst = [...jobs.values()].map(({ row }) => row).toReversed();
       const from = cursor === null ? 0 : newestFirst.findIndex(({ jobId }) => jobId === cursor) + 1;
@@ -95,10 +96,11 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       return { now: now(), counts };
     },
     async feed({ after, limit }) {
-      const from = Number(after ?? 0);
+      const from = feedIndex(after);
       const rows = tables.feed.filter(({ position }) => position > from).slice(0, limit);
       return { now: now(), rows: rows.map((row) => ({ ...row, position: `${row.position}` })) };
     },
+    feedEnd: async () => ({ now: now(), position: `${tables.lastPosition}` }),
     async dlq({ tenantId, status, after, limit }) {
       const items = [...tables.dlq.values()]
         .filter(

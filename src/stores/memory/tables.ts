@@ -58,9 +58,10 @@ export class Tables {
     this.#owners.set(keyOf(identity), { jobId, expiresAt: null });
   }
 
-  outlive(identity: Identity, expiresAt: number): void {
+  /** For as long as the job still owns it. */
+  outlive(identity: Identity, { jobId, expiresAt }: { jobId: string; expiresAt: number }): void {
     const owner = this.#owners.get(keyOf(identity));
-    if (owner) owner.expiresAt = expiresAt;
+    if (owner?.jobId === jobId) owner.expiresAt = expiresAt;
   }
 
   /** Forgets identities whose time is over, and says how many. */

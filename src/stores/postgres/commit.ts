@@ -52,9 +52,10 @@ export async function saveGroup(
 }
 
 /** Rare, and looked at one by one. Mail and messages are not, where a thousand jobs wait: only step records bring them singly. */
-function hasSideRows({ consumed, outbox, dlqItem, noResultOf, job }: CommitItem): boolean {
+function hasSideRows({ consumed, outbox, dlqItem, noResultOf, job, identities }: CommitItem): boolean {
   const rarely = job === null && (outbox.length > 0 || consumed.length > 0);
-  return rarely || dlqItem !== null || noResultOf !== null;
+  const replaces = identities.some((identity) => identity.replaces !== undefined);
+  return rarely || replaces || dlqItem !== null || noResultOf !== null;
 }
 
 /** The ids of jobs whose commit went through, with spaces between, and the time. */

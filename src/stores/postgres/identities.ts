@@ -10,11 +10,12 @@ export const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -
 
 /** False: one of them belongs to another job. Those before it have been taken. */
 export async function takeIdentities(db: Queries, { jobId, identities }: CommitItem): Promise<boolean> {
-  for (const { tenantId, kind, value } of identities.toSorted(inOrder)) {
+  for (const { tenantId, kind, value, replaces = null } of identities.toSorted(inOrder)) {
     const rows = await db.rows(
       `INSERT INTO pawl.identities (tenant_id, kind, value, job_id) VALUES ($1, $2, $3, $4)
-       ON CONFLICT DO NOTHING RETURNING 1`,
-      [tenantId, kind, value, jobId],
+       ON CONFLICT (tenant_id, kind, value) DO UPDATE SET job_id = $4, expires_at = NULL
+       WHERE identities.job_id = $5 RETURNING 1`,
+      [tenantId, kind, value, jobId, replaces],
     );
     if (rows.length === 0) return false;
   }

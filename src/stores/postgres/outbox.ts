@@ -35,11 +35,11 @@ export async function settleOutbox(db: Queries, outcomes: readonly OutboxOutcome
 
 export async function deadOutbox(
   db: Queries,
-  { kind, limit }: { kind: OutboxKind; limit: number },
+  { kind, after = null, limit }: { kind: OutboxKind; after?: string | null; limit: number },
 ): Promise<Reply<{ entries: OutboxEntry[] }>> {
   const rows = await db.rows<OutboxEntry>(
-    `SELECT ${ENTRY} FROM pawl.outbox WHERE kind = $2 AND due_at IS NULL ORDER BY entry_id LIMIT $1`,
-    [limit, kind],
+    `SELECT ${ENTRY} FROM pawl.outbox WHERE kind = $2 AND due_at IS NULL AND entry_id > $3 ORDER BY entry_id LIMIT $1`,
+    [limit, kind, after ?? ''],
   );
   return { now: await db.now(), entries: rows.map((row) => ({ ...row, dueAt: 0 })) };
 }

@@ -15,7 +15,7 @@ import { effects, inbox, putEffect, putMessages, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
-import { counts, due, feed, list, log } from './reads.js';
+import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
@@ -79,6 +79,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     list: (filter) => list(single, filter),
     counts: (filter) => counts(single, filter),
     feed: (page) => feed(single, page),
+    feedEnd: () => feedEnd(single),
     dlq: (filter) => dlq(single, filter),
     dlqItem: (dlqId) => dlqItem(single, dlqId),
     putDlqItem: (item) => putDlqItem(single, item),

@@ -1,5 +1,6 @@
 import type { JobRow, Status } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
+import { unreadablePosition } from '../feed-position.js';
 import type { Queries } from './session.js';
 
 const LOG_ROW = 'job_id AS "jobId", rev, command_id AS "commandId", body, link';
@@ -24,7 +25,7 @@ export async function feed(
   db: Queries,
   { after, limit }: { after: FeedPosition | null; limit: number },
 ): Promise<Reply<{ rows: (LogRow & { position: FeedPosition })[] }>> {
-  const [xid = '0', jobId = '', rev = '0'] = after?.split(' ') ?? [];
+  const { xid, jobId, rev } = readPosition(after);
   const rows = await db.rows<LogRow & { position: FeedPosition }>(
     `SELECT ${LOG_ROW}, concat_ws(' ', xid, job_id, rev) AS position FROM pawl.log
      WHERE (xid, job_id, rev) > ($1::xid8, $2, $3::int) AND xid < pg_snapshot_xmin(pg_current_snapshot())
@@ -32,6 +33,22 @@ export async function feed(
     [xid, jobId, rev, limit],
   );
   return { now: await db.now(), rows };
+}
+
+/** Rows of transactions that are still under way come behind it, and so does all that is yet to begin. */
+export async function feedEnd(db: Queries): Promise<Reply<{ position: FeedPosition }>> {
+  const [row] = await db.rows<{ xmin: string }>(
+    'SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS xmin',
+    [],
+  );
+  return { now: await db.now(), position: `${row?.xmin ?? '0'}  0` };
+}
+
+function readPosition(after: FeedPosition | null): { xid: string; jobId: string; rev: string } {
+  if (after === null) return { xid: '0', jobId: '', rev: '0' };
+  const [, xid = '', jobId = '', rev = ''] = /^(\d{1,19}) (\S*) (\d{1,9})$/.exec(after) ?? [];
+  if (xid === '') throw unreadablePosition(after);
+  return { xid, jobId, rev };
 }
 
 export async function due(db: Queries, { limit }: { limit: number }): Promise<Reply<{ jobIds: string[] }>> {
@@ -47,16 +64,16 @@ export async function due(db: Queries, { limit }: { limit: number }): Promise<Re
 /** Newest first. The cursor is the last job of the page before, which keeps its place whatever is added meanwhile. */
 export async function list(
   db: Queries,
-  { tenantId, status, task, limit, cursor }: ListFilter,
+  { tenantId, statuses, task, limit, cursor }: ListFilter,
 ): Promise<Reply<{ rows: JobRow[]; next: string | null }>> {
   const rows = await db.rows<JobRow>(
     `SELECT job_id AS "jobId", tenant_id AS "tenantId", task, queue, lane, gate, priority, status, rev, attempt_id AS "attemptId", incarnation,
      due_at AS "dueAt", wake_at AS "wakeAt", deadline_at AS "deadlineAt", created_at AS "createdAt", updated_at AS "updatedAt",
      finished_at AS "finishedAt" FROM pawl.jobs
-     WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR task = $3)
+     WHERE ($1::text IS NULL OR tenant_id = $1) AND ($2::text[] IS NULL OR status = ANY($2)) AND ($3::text IS NULL OR task = $3)
      AND ($4::text IS NULL OR (created_xid, job_id) < (SELECT created_xid, job_id FROM pawl.jobs WHERE job_id = $4))
      ORDER BY created_xid DESC, job_id DESC LIMIT $5`,
-    [tenantId, status, task, cursor, limit + 1],
+    [tenantId, statuses, task, cursor, limit + 1],
   );
   const page = rows.slice(0, limit);
   return { now: await db.now(), rows: page, next: rows.length > limit ? (page.at(-1)?.jobId ?? null) : null };

@@ -1,5 +1,6 @@
 import type { Job } from '../../kernel/index.js';
 import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
+import { isTaken } from '../identity.js';
 import { appendLog } from './append-log.js';
 import { insertDlqItem, putDlqItem } from './dlq.js';
 import type { Session } from './session.js';
@@ -123,7 +124,7 @@ function create(db: Session, writes: Writes, item: CommitItem): CommitReply {
     return explain(db, item);
   }
   const owners = item.identities.map((identity) => ownerOf(db, identity));
-  if (owners.some((owner) => owner !== null)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
+  if (isTaken(item.identities, owners)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
   if (item.dlqItem && !putDlqItem(db, item.dlqItem).saved) return { ok: false, code: 'DLQ_MOVED' };
   const id = insertRow(db, item.job);
@@ -165,7 +166,8 @@ export function ownerOf(db: Session, { tenantId, kind, value }: Identity): strin
 function writeSideRows(db: Session, id: number, item: CommitItem): void {
   const { jobId, identities, consumed, dlqItem, outbox } = item;
   for (const { tenantId, kind, value } of identities) {
-    const sql = 'INSERT INTO identities (tenant_id, kind, value, job_id) VALUES (?, ?, ?, ?)';
+    const sql = `INSERT INTO identities (tenant_id, kind, value, job_id) VALUES (?, ?, ?, ?)
+      ON CONFLICT DO UPDATE SET job_id = excluded.job_id, expires_at = NULL`;
     db.run(sql, tenantId, kind, value, jobId);
   }
   for (const key of consumed) {

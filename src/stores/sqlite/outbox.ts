@@ -36,11 +36,12 @@ export function settleOutbox(db: Session, outcomes: readonly OutboxOutcome[]): R
 
 export function deadOutbox(
   db: Session,
-  { kind, limit }: { kind: OutboxKind; limit: number },
+  { kind, after = null, limit }: { kind: OutboxKind; after?: string | null; limit: number },
 ): Reply<{ entries: OutboxEntry[] }> {
   const rows = db.all<Omit<OutboxEntry, 'dueAt'>>(
-    `SELECT ${ENTRY} FROM outbox WHERE kind = ? AND due_at IS NULL ORDER BY entry_id LIMIT ?`,
+    `SELECT ${ENTRY} FROM outbox WHERE kind = ? AND due_at IS NULL AND entry_id > ? ORDER BY entry_id LIMIT ?`,
     kind,
+    after ?? '',
     limit,
   );
   return { now: db.now(), entries: rows.map((row) => ({ ...row, dueAt: 0 })) };

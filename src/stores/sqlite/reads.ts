@@ -1,5 +1,6 @@
 import type { JobRow, Status } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
+import { feedIndex } from '../feed-position.js';
 import { logRow } from './load.js';
 import type { Session } from './session.js';
 
@@ -27,13 +28,19 @@ export function feed(
   const rows = db.all<StoredLog & { position: number; job_id: string }>(
     `SELECT position, job_id, log.rev, command_id, body, link FROM log JOIN jobs ON jobs.id = log.job
      WHERE position > ? ORDER BY position LIMIT ?`,
-    Number(after ?? 0),
+    feedIndex(after),
     limit,
   );
   return {
     now: db.now(),
     rows: rows.map((row) => ({ ...logRow(row.job_id, row), position: `${row.position}` })),
   };
+}
+
+/** What was deleted stays behind it too. */
+export function feedEnd(db: Session): Reply<{ position: FeedPosition }> {
+  const row = db.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'log'");
+  return { now: db.now(), position: `${row?.seq ?? 0}` };
 }
 
 export function due(db: Session, { limit }: { limit: number }): Reply<{ jobIds: string[] }> {
@@ -51,15 +58,15 @@ export function due(db: Session, { limit }: { limit: number }): Reply<{ jobIds: 
 /** Newest first. The cursor is the last job of the page before, which keeps its place whatever is added meanwhile. */
 export function list(
   db: Session,
-  { tenantId, status, task, limit, cursor }: ListFilter,
+  { tenantId, statuses, task, limit, cursor }: ListFilter,
 ): Reply<{ rows: JobRow[]; next: string | null }> {
   const rows = db.all<JobRow>(
     `SELECT job_id AS jobId, tenant_id AS tenantId, task, queue, lane, gate, priority, status, rev, attempt_id AS attemptId, incarnation,
      due_at AS dueAt, wake_at AS wakeAt, deadline_at AS deadlineAt, created_at AS createdAt, updated_at AS updatedAt, finished_at AS finishedAt
-     FROM jobs WHERE tenant_id = ifnull(?, tenant_id) AND status = ifnull(?, status) AND task = ifnull(?, task)
+     FROM jobs WHERE tenant_id = ifnull(?, tenant_id) AND instr(ifnull(?, status), status) > 0 AND task = ifnull(?, task)
      AND id < ifnull((SELECT id FROM jobs WHERE job_id = ?), 9e18) ORDER BY id DESC LIMIT ?`,
     tenantId,
-    status,
+    statuses && statuses.join(' '),
     task,
     cursor,
     limit + 1,

@@ -17,7 +17,7 @@ import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
-import { counts, due, feed, list, log } from './reads.js';
+import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, storeError } from './session.js';
@@ -69,6 +69,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     list: async (filter) => list(db, filter),
     counts: async (filter) => counts(db, filter),
     feed: async (page) => feed(db, page),
+    feedEnd: async () => feedEnd(db),
     dlq: async (filter) => dlq(db, filter),
     dlqItem: async (dlqId) => dlqItem(db, dlqId),
     putDlqItem: (item) => db.write(() => putDlqItem(db, item)),

@@ -31,6 +31,29 @@ export const identity: Topic = {
         'job_key_4',
       ]);
     },
+    'RUN-2 an identity passes from the job that it names, once': async (rig) => {
+      const latest = (replaces?: string): Identity => ({
+        tenantId: 'acme',
+        kind: 'latest_run',
+        value: 'work',
+        ...(replaces === undefined ? {} : { replaces }),
+      });
+      const start = async (jobId: string, replaces?: string) => {
+        const extras = { identities: [latest(replaces)] };
+        const item = await rig.prepare(jobId, rig.createCommand(jobId), extras);
+        return (await rig.store.commit([item, item])).replies;
+      };
+      const taken = (owner: string) => ({ ok: false, code: 'IDENTITY_TAKEN', owners: [owner] });
+      await rig.create('job_run_1', {}, { identities: [latest()] });
+      deepStrictEqual(await start('job_run_2'), [taken('job_run_1'), taken('job_run_1')]);
+      deepStrictEqual(await start('job_run_2', 'job_run_1'), [
+        { ok: true, repeated: false },
+        { ok: true, repeated: true },
+      ]);
+      deepStrictEqual(await start('job_run_3', 'job_run_1'), [taken('job_run_2'), taken('job_run_2')]);
+      deepStrictEqual((await rig.store.resolve([latest()])).jobIds, ['job_run_2']);
+      equal((await rig.store.load('job_run_3')).found, null);
+    },
     'DEC-6 sixty-four concurrent starts of one key make one job': async (rig) => {
       const other = await rig.connect();
       const items = await Promise.all(

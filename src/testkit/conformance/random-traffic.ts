@@ -173,7 +173,10 @@ async function describeAll(
     say('inbox', await store.inbox(id));
     say('effects', await store.effects(id));
   }
-  say('list', (await store.list({ tenantId: null, status: null, task: null, limit: 50, cursor: null })).rows);
+  say(
+    'list',
+    (await store.list({ tenantId: null, statuses: null, task: null, limit: 50, cursor: null })).rows,
+  );
   say('counts', (await store.counts({ tenantId: null })).counts);
   const { rows } = await store.feed({ after: null, limit: 10_000 });
   const places = new Map(

@@ -189,7 +189,13 @@ export const retention: Topic = {
       ] as const;
       const page = { finishedBefore: rig.clock.now(), rules, identityTtlMs: 0, limit: 10, after: null };
       equal((await rig.store.purge(page)).jobs, 2);
-      const left = await rig.store.list({ tenantId: null, status: null, task: null, limit: 9, cursor: null });
+      const left = await rig.store.list({
+        tenantId: null,
+        statuses: null,
+        task: null,
+        limit: 9,
+        cursor: null,
+      });
       deepStrictEqual(left.rows.map(({ jobId }) => jobId).toSorted(), ['job_kept_1', 'job_kept_2']);
     },
     'jobs that ended long ago go with all that is theirs; others stay': async (rig) => {

@@ -1,4 +1,4 @@
-import { deepStrictEqual, equal, ok } from 'node:assert/strict';
+import { deepStrictEqual, equal, ok, rejects } from 'node:assert/strict';
 import { rowOf, type DlqItem } from '../../kernel/index.js';
 import { aFatalFailure, command } from '../sample-commands.js';
 import type { Rig, Topic } from './rig.js';
@@ -13,7 +13,7 @@ export const lists: Topic = {
       do {
         const page: Awaited<ReturnType<typeof rig.store.list>> = await rig.store.list({
           tenantId: null,
-          status: null,
+          statuses: null,
           task: null,
           limit: 3,
           cursor,
@@ -35,7 +35,7 @@ export const lists: Topic = {
         (
           await rig.store.list({
             tenantId: null,
-            status: null,
+            statuses: null,
             task: null,
             limit: 10,
             cursor: null,
@@ -43,14 +43,14 @@ export const lists: Topic = {
           })
         ).rows;
       deepStrictEqual(
-        (await list({ tenantId: 'globex', status: 'running' })).map(({ jobId }) => jobId),
+        (await list({ tenantId: 'globex', statuses: ['running', 'queued'] })).map(({ jobId }) => jobId),
         ['job_filter_1'],
       );
       deepStrictEqual(
         (await list({ task: 'mail' })).map(({ jobId }) => jobId),
         ['job_filter_2'],
       );
-      deepStrictEqual(await list({ status: 'running', tenantId: 'acme' }), [rowOf(job)]);
+      deepStrictEqual(await list({ statuses: ['running', 'waiting'], tenantId: 'acme' }), [rowOf(job)]);
     },
     'counts are those of the lists': async (rig) => {
       await rig.create('job_count_1');
@@ -78,6 +78,21 @@ export const feed: Topic = {
       const later = (await rig.store.feed({ after: all[0]?.position ?? null, limit: 1 })).rows;
       deepStrictEqual(later, [all[1]]);
       deepStrictEqual((await rig.store.feed({ after: all.at(-1)?.position ?? null, limit: 10 })).rows, []);
+    },
+    'its end is behind what there is, and before what comes': async (rig) => {
+      const empty = await rig.store.feedEnd();
+      await rig.create('job_feed_end_1');
+      const { position } = await rig.store.feedEnd();
+      await rig.create('job_feed_end_2');
+      const behind = async (after: string) =>
+        (await rig.store.feed({ after, limit: 9 })).rows.map(({ jobId }) => jobId);
+      deepStrictEqual(await behind(position), ['job_feed_end_2']);
+      deepStrictEqual(await behind(empty.position), ['job_feed_end_1', 'job_feed_end_2']);
+    },
+    'a position that is none is refused': async (rig) => {
+      for (const after of ['', 'x', "1' OR 1", '-1', '9'.repeat(30), '1 2 x']) {
+        await rejects(rig.store.feed({ after, limit: 1 }), { code: 'INVALID_OPTION' });
+      }
     },
   },
 };

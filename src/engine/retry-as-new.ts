@@ -1,0 +1,33 @@
+import { rejectionError } from './rejection-error.js';
+import { isTerminal, type Job } from '../kernel/index.js';
+import { requeue, successorOf } from './dlq.js';
+import type { Engine } from './engine.js';
+import type { Authority } from './operator.js';
+import { ownJob } from './own-job.js';
+import { startJobs } from './start-jobs.js';
+
+/**
+ * The work of a job that has ended once more, as a job of its own. One that failed is requeued from the dead-letter queue,
+ * while its letter is open there, so that nobody does the same again.
+ */
+export async function retryAsNew(
+  engine: Engine,
+  jobId: string,
+  { newId, ...authority }: Authority & { readonly newId: string },
+): Promise<Job> {
+  const job = await ownJob(engine, jobId, authority);
+  if (!isTerminal(job.status)) {
+    const details = { from: job.status, to: 'queued' };
+    throw rejectionError({ ok: false, code: 'INVALID_TRANSITION', details }, `retry job ${jobId}`);
+  }
+  const dlqId = job.deadLetter?.dlqId ?? null;
+  if (dlqId !== null) {
+    const { item } = await engine.store.dlqItem(dlqId);
+    if (item?.status === 'open') return requeue(engine, dlqId, { ...authority, jobId: newId });
+  }
+  const spec = successorOf(engine, job.spec, newId);
+  const [started] = await startJobs(engine, [{ spec, input: job.input, identities: [], idIsOwn: true }], {
+    actor: authority.actor,
+  });
+  return started?.job ?? job;
+}

@@ -1,0 +1,53 @@
+import { attemptOf, judgeRunStart, type Job } from '../kernel/index.js';
+import type { Engine } from './engine.js';
+import type { NewJob } from './new-job.js';
+import { tryStartJobs, type StartOutcome } from './start-jobs.js';
+
+/**
+ * Starts a run of a task that may have had runs before: at most one of them is live, and its attempts are numbered on from
+ * theirs. Two starts at once both look at the latest run; only one of them takes over from it, and the other looks again.
+ */
+export async function startRun(
+  engine: Engine,
+  { spec, input, identities, idIsOwn = false }: NewJob,
+  { actor }: { readonly actor: string },
+): Promise<StartOutcome> {
+  const { tenantId, taskId } = spec;
+  const latest = { tenantId, kind: 'latest_run', value: taskId } as const;
+  const keys = identities.filter(({ kind }) => kind === 'key');
+  for (;;) {
+    const { jobIds } = await engine.store.resolve([latest, ...keys]);
+    const [latestId = null, keyOwner = null] = jobIds;
+    const byKey = await jobOf(engine, keyOwner);
+    if (keyOwner !== null && byKey === null) return { kind: 'purged', jobId: keyOwner };
+    const before = await jobOf(engine, latestId);
+    if (before?.spec.jobId === spec.jobId && idIsOwn) return { kind: 'created', job: before };
+    const verdict = judgeRunStart({ taskId }, { byKey, live: before });
+    if (verdict.kind !== 'create') return verdict;
+
+    const run: NewJob = {
+      spec: { ...spec, attemptBase: before ? attemptsOf(before) : 0 },
+      input,
+      identities: [...keys, latestId === null ? latest : { ...latest, replaces: latestId }],
+      idIsOwn,
+      // Somebody was quicker, and is to be looked at.
+      judge: () => ({ kind: 'create' }),
+    };
+    const [outcome] = await tryStartJobs(engine, [run], { actor });
+    const moved = outcome === undefined || outcome.kind === 'purged' || outcome.kind === 'exists';
+    if (!moved || (await exists(engine, spec.jobId))) return outcome as StartOutcome;
+  }
+}
+
+/** The highest attempt of a run that is over. One that nobody ever claimed has made none. */
+function attemptsOf(job: Job): number {
+  return job.spec.attemptBase + (job.startedAt === null ? 0 : attemptOf(job));
+}
+
+async function jobOf(engine: Engine, jobId: string | null): Promise<Job | null> {
+  return jobId === null ? null : ((await engine.store.load(jobId)).found?.job ?? null);
+}
+
+async function exists(engine: Engine, jobId: string): Promise<boolean> {
+  return (await engine.store.load(jobId)).found !== null;
+}

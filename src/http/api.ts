@@ -1,0 +1,171 @@
+import { Hono, type Context } from 'hono';
+import {
+  errorEnvelope,
+  successEnvelope,
+  snakeCase,
+  type ContractName,
+  type Meta,
+} from '../contracts/index.js';
+import { PawlError } from '../errors.js';
+import { BUCKETS } from '../kernel/index.js';
+import type { Doorkeeper } from './auth.js';
+import { ERROR_STATUS } from './error-status.js';
+import { beginKeyed, type Keyed } from './first-answers.js';
+import { readBody } from './read-body.js';
+import { readFields } from './read-fields.js';
+import type { Answer, ApiRequest, Backend, Caller, Route } from './route.js';
+
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
+const NOBODY: Caller = { tenantId: '', role: 'viewer', actor: '' };
+
+/** The HTTP API: every route of the table, with what all of them have in common. */
+export class Api {
+  readonly app = new Hono();
+  readonly #backend: Backend;
+  readonly #doorkeeper: Doorkeeper;
+
+  constructor(backend: Backend, doorkeeper: Doorkeeper, routes: readonly Route[]) {
+    this.#backend = backend;
+    this.#doorkeeper = doorkeeper;
+    for (const route of routes) {
+      this.app.on(route.method, route.path, (context) => this.#serve(context, route));
+    }
+    for (const [path, methods] of methodsByPath(routes)) {
+      this.app.all(path, (context) => this.#refuse(context, methods));
+    }
+    this.app.notFound((context) => this.#refuse(context, null));
+  }
+
+  async #serve(context: Context, route: Route): Promise<Response> {
+    const meta = this.#metaOf(context);
+    try {
+      const { headers } = context.req.raw;
+      const caller = route.access === 'public' ? NOBODY : await this.#doorkeeper.admit(headers, route.access);
+      const params = readFields(route.params, context.req.param(), 'path');
+      const query = readFields(route.query, context.req.query(), 'query');
+      const { text, value } = route.body ? await readBody(context.req.raw) : { text: '', value: null };
+      const body = route.body ? readFields(route.body, value, 'body') : null;
+      const request: Omit<ApiRequest<unknown, unknown, unknown>, 'newId'> = {
+        ...this.#backend,
+        caller,
+        params,
+        query,
+        body,
+        header: (name) => headers.get(name) ?? undefined,
+        signal: context.req.raw.signal,
+      };
+      const key = route.method === 'GET' ? null : headers.get('idempotency-key');
+      if (key !== null) {
+        const endpoint = `${route.method} ${new URL(context.req.url).pathname}?${new URL(context.req.url).searchParams.toString()}`;
+        return await this.#serveOnce(route, request, { meta, key, endpoint, text });
+      }
+      const answer = await route.handle({ ...request, newId: (bucket) => this.#newId(bucket) });
+      return answer instanceof Response ? answer : respond(answer, meta);
+    } catch (error) {
+      return this.#fail(error, { contract: route.contract, meta });
+    }
+  }
+
+  /** The first answer to a key is every later one's too. An error of ours, or of the store, is no answer. */
+  async #serveOnce(
+    route: Route,
+    request: Omit<ApiRequest<unknown, unknown, unknown>, 'newId'>,
+    { meta, ...asked }: { meta: Meta; key: string; endpoint: string; text: string },
+  ): Promise<Response> {
+    const { engine, caller } = request;
+    const first = await beginKeyed(engine, asked, caller);
+    if ('status' in first) return json(first.body, first.status, { 'idempotency-replayed': 'true' });
+    const response = await this.#attempt(route, { ...request, newId: first.newId }, meta);
+    await settle(first, response);
+    return response;
+  }
+
+  async #attempt(
+    route: Route,
+    request: ApiRequest<unknown, unknown, unknown>,
+    meta: Meta,
+  ): Promise<Response> {
+    try {
+      const answer = await route.handle(request);
+      return answer instanceof Response ? answer : respond(answer, meta);
+    } catch (error) {
+      return this.#fail(error, { contract: route.contract, meta });
+    }
+  }
+
+  #newId(bucket?: number): string {
+    const { engine } = this.#backend;
+    return engine.newId(bucket ?? engine.random.int(BUCKETS));
+  }
+
+  #metaOf(context: Context): Meta {
+    const { headers } = context.req.raw;
+    const given = headers.get('x-request-id');
+    const request_id = given !== null && REQUEST_ID.test(given) ? given : this.#backend.engine.newId(0);
+    const trace_id = TRACEPARENT.exec(headers.get('traceparent') ?? '')?.[1] ?? `trace-${request_id}`;
+    return { trace_id, request_id };
+  }
+
+  #fail(error: unknown, { contract, meta }: { contract: ContractName; meta: Meta }): Response {
+    const known = error instanceof PawlError ? error : null;
+    const { code, message, details } = known ?? internal(error);
+    const status = ERROR_STATUS[code];
+    if (status >= 500) this.#backend.engine.log.error('a request failed', { ...meta, error });
+    const { fields, facts } = split(details);
+    const body = errorEnvelope({ code, message, details: facts }, { contract, meta, fields });
+    return json(JSON.stringify(body), status, status === 401 ? { 'www-authenticate': 'Bearer' } : {});
+  }
+
+  #refuse(context: Context, methods: readonly string[] | null): Response {
+    const { method } = context.req;
+    const path = new URL(context.req.url).pathname.slice(0, 200);
+    const error =
+      methods === null
+        ? new PawlError('ROUTE_NOT_FOUND', { detail: `there is nothing at ${path}` })
+        : new PawlError('METHOD_NOT_ALLOWED', { detail: `${path} does not take ${method}` });
+    const response = this.#fail(error, { contract: 'jobs', meta: this.#metaOf(context) });
+    if (methods !== null) response.headers.set('allow', methods.join(', '));
+    return response;
+  }
+}
+
+async function settle(first: Keyed, response: Response): Promise<void> {
+  const isFinal = response.status < 500 && response.status !== 401 && response.status !== 403;
+  if (isFinal) await first.remember({ status: response.status, body: await response.clone().text() });
+  else await first.forget();
+}
+
+function respond({ status, data }: Answer, meta: Meta): Response {
+  return json(JSON.stringify(successEnvelope(data, meta)), status, {});
+}
+
+function json(body: string, status: number, headers: Readonly<Record<string, string>>): Response {
+  return new Response(body, {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+  });
+}
+
+/** What is to be said to a stranger about a bug. */
+function internal(cause: unknown): PawlError {
+  return new PawlError('INTERNAL', { detail: 'something went wrong that should not', cause });
+}
+
+/** Small facts go under `details`; what a contract names itself stands beside the code. */
+function split(details: PawlError['details']) {
+  const facts: Record<string, string | number | boolean | null> = {};
+  const fields: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(details)) {
+    if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) {
+      facts[snakeCase(name)] = value as string;
+    } else if (value !== undefined) fields[snakeCase(name)] = value;
+  }
+  return { facts, fields };
+}
+
+function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>();
+  for (const { method, path } of routes) methods.set(path, [...(methods.get(path) ?? []), method]);
+  return methods;
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { JOB_ID } from '../kernel/index.js';
+
+/** The most that one page of a list holds. */
+export const MOST_PAGE = 200;
+const DEFAULT_PAGE = 50;
+
+export const jobId = z
+  .string()
+  .regex(JOB_ID, 'takes 8 to 128 letters, digits and . _ : -, and begins with a letter or digit');
+export const text = (most: number) => z.string().min(1).max(most);
+export const optionalText = (most: number) => text(most).nullish();
+/** Any JSON value. Whether it is too large is for the engine to say, which knows the payload's own limits. */
+export const payload = z.unknown();
+
+export const utcTime = z.string().describe('a time in UTC such as 2027-01-31T08:00:00.000Z');
+export const utcTimeOrNull = utcTime.nullable();
+
+export const count = z.int().min(0).max(2_147_483_647);
+/** Longer than any timer: ten years. */
+export const milliseconds = z.int().min(0).max(315_360_000_000);
+
+const digits = (most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'is no whole number')
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= most, `must be from 1 to ${most}`);
+
+export const flag = z.enum(['true', 'false']).transform((value) => value === 'true');
+export const wholeNumber = digits(1_000_000_000);
+
+export const page = {
+  limit: digits(MOST_PAGE).optional().default(DEFAULT_PAGE),
+  cursor: text(200).optional(),
+};

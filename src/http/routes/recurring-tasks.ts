@@ -1,0 +1,49 @@
+import { utc } from '../../contracts/index.js';
+import { findSchedule, putSchedule } from '../../engine/schedules/manage.js';
+import { readTiming } from '../../engine/schedules/timing.js';
+import { PawlError } from '../../errors.js';
+import type { ScheduleType } from '../../kernel/index.js';
+import { scheduleView, whenOf, workOf, type RecurringFields } from '../recurring.js';
+import { created, ok, type Answer, type ApiRequest } from '../route.js';
+
+export type RecurringTask = RecurringFields & {
+  readonly task_id?: string | undefined;
+  readonly job_type?: string | undefined;
+  readonly payload?: unknown;
+  readonly timeout_ms?: number | null | undefined;
+  readonly max_retries?: number | undefined;
+};
+
+/**
+ * A task that recurs is a schedule with the task's id. Like a task that is due once, it is created, or found to be there,
+ * or refused where it is there with another timing.
+ */
+export async function createRecurring(
+  request: ApiRequest<unknown, unknown, RecurringTask>,
+  type: ScheduleType,
+): Promise<Answer> {
+  const { engine, caller, body, newId } = request;
+  const when = whenOf(type, body);
+  const work = await workOf(request, body);
+  const ref = { tenantId: caller.tenantId, scheduleId: body.task_id ?? newId() };
+  const known = await findSchedule(engine, ref);
+  if (known === null) {
+    const schedule = await putSchedule(engine, { ...when, ...ref }, work);
+    return created({ idempotent_hit: false, schedule: scheduleView(schedule) });
+  }
+  const from = known.timing.type === 'every' ? { from: utc(known.timing.from) } : {};
+  const timing = readTiming({ ...from, ...when }, engine.now());
+  const differs = {
+    schedule_type: timing.type !== known.timing.type,
+    schedule: timing.type === known.timing.type && JSON.stringify(timing) !== JSON.stringify(known.timing),
+    timeout_ms: body.timeout_ms !== undefined && body.timeout_ms !== known.task.timeoutMs,
+    max_retries: body.max_retries !== undefined && body.max_retries !== known.task.retry.maxRetries,
+  };
+  const conflict_fields = Object.entries(differs).flatMap(([name, is]) => (is ? [name] : []));
+  if (conflict_fields.length === 0) return ok({ idempotent_hit: true, schedule: scheduleView(known) });
+  const reason = `task ${ref.scheduleId} exists with other values of ${conflict_fields.join(', ')}`;
+  throw new PawlError('DUPLICATE', {
+    detail: reason,
+    details: { reason, conflict_fields, task: scheduleView(known) },
+  });
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { jobView as jobViewOf } from '../../contracts/index.js';
+import {
+  deleteSchedule,
+  getSchedule,
+  listSchedules,
+  pauseSchedule,
+  putSchedule,
+  resumeSchedule,
+  triggerSchedule,
+} from '../../engine/schedules/manage.js';
+import { invalid } from '../../engine/schedules/timing.js';
+import { ownJob } from '../../engine/own-job.js';
+import { SCHEDULE_TYPES, type ScheduleType } from '../../kernel/index.js';
+import { count, milliseconds, payload, text } from '../fields.js';
+import { recurringFields, recurringView, scheduleView, whenOf, workOf } from '../recurring.js';
+import { created, ok, route } from '../route.js';
+import { jobView } from '../views.js';
+
+const ROOT = '/api/v1/schedules';
+const one = z.strictObject({ schedule_id: text(128) });
+const gone = z.strictObject({ deleted: z.literal(true) });
+
+export const scheduleRoutes = [
+  route({
+    method: 'GET',
+    path: ROOT,
+    access: 'viewer',
+    contract: 'tasks',
+    summary: "List the tenant's schedules.",
+    answers: { 200: z.strictObject({ schedules: z.array(recurringView) }) },
+    async handle({ engine, caller }) {
+      return ok({ schedules: (await listSchedules(engine, caller.tenantId)).map(scheduleView) });
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: `${ROOT}/:schedule_id`,
+    access: 'operator',
+    contract: 'tasks',
+    summary: 'Create a schedule, or make the one that is there what is asked for.',
+    params: one,
+    body: z.strictObject({
+      job_type: text(200),
+      schedule_type: z.unknown().optional(),
+      scheduled_at: z.unknown().optional(),
+      ...recurringFields,
+      payload: payload.optional(),
+      timeout_ms: milliseconds.nullish(),
+      max_retries: count.optional(),
+      paused: z.boolean().optional(),
+    }),
+    answers: { 200: recurringView },
+    async handle(request) {
+      const { engine, caller, params, body } = request;
+      const type = body.schedule_type as ScheduleType;
+      if (!SCHEDULE_TYPES.includes(type)) {
+        throw invalid('schedule_type', `${JSON.stringify(type)} is none of ${SCHEDULE_TYPES.join(', ')}`);
+      }
+      const ref = { tenantId: caller.tenantId, scheduleId: params.schedule_id };
+      const options = { ...whenOf(type, body), ...ref, paused: body.paused ?? false };
+      return ok(scheduleView(await putSchedule(engine, options, await workOf(request, body))));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${ROOT}/:schedule_id`,
+    access: 'viewer',
+    contract: 'tasks',
+    summary: 'A schedule as it stands.',
+    params: one,
+    answers: { 200: recurringView },
+    async handle({ engine, caller: { tenantId }, params }) {
+      return ok(scheduleView(await getSchedule(engine, { tenantId, scheduleId: params.schedule_id })));
+    },
+  }),
+  ...(
+    [
+      ['pause', 'No more firings until it is resumed. What is missed meanwhile is left out.', pauseSchedule],
+      ['resume', 'Let a paused schedule go on.', resumeSchedule],
+    ] as const
+  ).map(([verb, summary, change]) =>
+    route({
+      method: 'POST',
+      path: `${ROOT}/:schedule_id/${verb}`,
+      access: 'operator',
+      contract: 'tasks',
+      summary,
+      params: one,
+      body: z.strictObject({}),
+      answers: { 200: recurringView },
+      async handle({ engine, caller: { tenantId }, params }) {
+        const ref = { tenantId, scheduleId: params.schedule_id };
+        await change(engine, ref);
+        return ok(scheduleView(await getSchedule(engine, ref)));
+      },
+    }),
+  ),
+  route({
+    method: 'POST',
+    path: `${ROOT}/:schedule_id/trigger`,
+    access: 'operator',
+    contract: 'tasks',
+    summary: 'A firing out of turn, now.',
+    params: one,
+    body: z.strictObject({}),
+    answers: { 201: jobView },
+    async handle({ engine, caller, params }) {
+      const ref = { tenantId: caller.tenantId, scheduleId: params.schedule_id };
+      return created(jobViewOf(await ownJob(engine, await triggerSchedule(engine, ref), caller)));
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: `${ROOT}/:schedule_id`,
+    access: 'operator',
+    contract: 'tasks',
+    summary: 'Delete a schedule. Jobs that it has started go on.',
+    params: one,
+    answers: { 200: gone },
+    async handle({ engine, caller: { tenantId }, params }) {
+      await deleteSchedule(engine, { tenantId, scheduleId: params.schedule_id });
+      return ok({ deleted: true });
+    },
+  }),
+];

@@ -1,0 +1,101 @@
+import { serve as listen } from '@hono/node-server';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Pawl } from '../client/pawl.js';
+import { Bell } from '../engine/bell.js';
+import { repeat } from '../engine/repeat.js';
+import { PawlError } from '../errors.js';
+import type { TaskDefinition } from '../worker/task-definition.js';
+import { Api } from './api.js';
+import { Doorkeeper } from './auth.js';
+import { FeedHub } from './feed-hub.js';
+import { forgetOldAnswers } from './first-answers.js';
+import { ROUTES } from './route-table.js';
+
+export type ServeOptions = {
+  /** 127.0.0.1 without it. Any other takes keys. */
+  readonly host?: string;
+  /** 7295 without it; 0 takes whichever is free. */
+  readonly port?: number;
+  /** What a scheduled task runs when it names no `job_type`. */
+  readonly defaultTask?: string;
+};
+
+export type Serving = {
+  readonly url: string;
+  /** Takes no more requests, ends the streams, and waits for what is under way. */
+  close(): Promise<void>;
+};
+
+export const DEFAULT_PORT = 7295;
+const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_TASK = 'default';
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
+const HOUR_MS = 3_600_000;
+/** What has not been answered by then is cut off. */
+const DRAIN_MS = 5_000;
+
+/** Opens an application to HTTP. */
+export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serving> {
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, defaultTask = DEFAULT_TASK } = options;
+  const { engine, tasks, isWorking } = Pawl.inside(app);
+  const allowsLocal = LOOPBACK.test(host);
+  const doorkeeper = new Doorkeeper(engine, { allowsLocal });
+  if (!allowsLocal && !(await doorkeeper.hasKeys())) {
+    throw new PawlError('KEYS_REQUIRED', {
+      detail: `there is no key, and ${host} can be reached from elsewhere`,
+    });
+  }
+  const closing = new AbortController();
+  const backend = {
+    engine,
+    tasks: byName(tasks),
+    defaultTask,
+    feed: new FeedHub(engine),
+    keysChanged: () => doorkeeper.forget(),
+    isWorking,
+    closing: closing.signal,
+  };
+  const api = new Api(backend, doorkeeper, ROUTES);
+  const server = await open(api, { host, port });
+  const sweep = repeat(engine, {
+    name: 'the sweep of old answers',
+    bell: new Bell(engine.alarms),
+    everyMs: HOUR_MS,
+    pass: () => forgetOldAnswers(engine).then(() => false),
+  });
+  const { port: actual } = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    async close() {
+      closing.abort();
+      await sweep.stop();
+      await shut(server, engine);
+    },
+  };
+}
+
+function byName(tasks: readonly TaskDefinition[]): ReadonlyMap<string, TaskDefinition> {
+  return new Map(tasks.map((task) => [task.name, task]));
+}
+
+function open(api: Api, { host, port }: { host: string; port: number }): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = listen({ fetch: api.app.fetch, hostname: host, port }, () => resolve(server)) as Server;
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const detail = `cannot listen on ${host}:${port} (${cause.code ?? cause.message})`;
+      reject(new PawlError('ADDRESS_UNUSABLE', { detail, cause }));
+    });
+  });
+}
+
+function shut(server: Server, { alarms }: ReturnType<typeof Pawl.inside>['engine']): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = alarms.set(DRAIN_MS, () => server.closeAllConnections());
+    server.close(() => {
+      cancel();
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
