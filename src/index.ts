@@ -20,6 +20,7 @@ export { PawlError } from './errors.js';
 export type { ErrorCode } from './errors.js';
 export type { StatementList } from './ports/store.js';
 export type { Logger } from './ports/logger.js';
+export type { Tracing } from './ports/tracing.js';
 export type { EffectContext, Verdict } from './worker/effect-definition.js';
 export type { AttemptOutcome, Hooks } from './worker/hooks.js';
 export type { Json } from './worker/json.js';

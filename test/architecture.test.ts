@@ -27,7 +27,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
   http: ['@hono/node-server', 'hono', 'node:http', 'node:net', 'zod'],
-  client: ['node:dns/promises', 'node:fs', 'node:http', 'node:https', 'node:net'],
+  client: ['@opentelemetry/api', 'node:dns/promises', 'node:fs', 'node:http', 'node:https', 'node:net'],
   cli: ['commander', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
 };
 

@@ -14,6 +14,7 @@ import type { Courier } from '../ports/courier.js';
 import type { Logger } from '../ports/logger.js';
 import type { Random } from '../ports/random.js';
 import type { Store } from '../ports/store.js';
+import type { Tracing } from '../ports/tracing.js';
 import type { Hooks } from '../worker/hooks.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 import { Worker } from '../worker/worker.js';
@@ -35,6 +36,8 @@ export type PawlOptions = {
   readonly tasks?: readonly AnyTask[];
   readonly log?: Logger;
   readonly hooks?: Hooks;
+  /** Where executions are traced; see `openTelemetry`. */
+  readonly tracing?: Tracing;
   /** Made so at every start; see `schedule()`. */
   readonly schedules?: readonly DeclaredSchedule[];
   /** How long finished jobs are kept. For ever, unless told otherwise. */
@@ -78,6 +81,7 @@ const DEFAULT_DRAIN: Duration = '10s';
 type Parts = {
   readonly tasks: readonly AnyTask[];
   readonly hooks: Hooks;
+  readonly tracing: Tracing | null;
   readonly retention: Retention | null;
 };
 
@@ -93,6 +97,7 @@ export class Pawl {
   readonly #engine: Engine;
   readonly #tasks: readonly AnyTask[];
   readonly #hooks: Hooks;
+  readonly #tracing: Tracing | null;
   readonly #retention: Retention | null;
   readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
@@ -101,10 +106,11 @@ export class Pawl {
   #forgetSignals: () => void = () => undefined;
   #closed = false;
 
-  constructor(engine: Engine, { tasks, hooks, retention }: Parts) {
+  constructor(engine: Engine, { tasks, hooks, tracing, retention }: Parts) {
     this.#engine = engine;
     this.#tasks = tasks;
     this.#hooks = hooks;
+    this.#tracing = tracing;
     this.#retention = retention;
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
@@ -135,11 +141,17 @@ export class Pawl {
     this.#expectOpen();
     const { definition } = task;
     const what = `the input of '${definition.name}'`;
+    const traceparent = this.#tracing?.origin() ?? null;
+    const origin = traceparent === null ? {} : { traceparent };
     const asked = await Promise.all(
       jobs.map(async ({ input, options = {} }) => {
         const { value, text } = await definition.readInput(input, what);
         const concurrencyKey = definition.concurrency?.key(value) ?? null;
-        return newJob(this.#engine, definition, { input: text, concurrencyKey, options });
+        return newJob(this.#engine, definition, {
+          input: text,
+          concurrencyKey,
+          options: { ...origin, ...options },
+        });
       }),
     );
     const started = await startJobs(this.#engine, asked, tx === undefined ? {} : { tx });
@@ -210,6 +222,7 @@ export class Pawl {
       pollMs: toMs(poll, 'poll'),
       queues: options.queues ?? null,
       hooks: this.#hooks,
+      tracing: this.#tracing,
       retention: this.#retention,
       onStopped: (error) => {
         this.#engine.log.error('the worker stops', { error });
@@ -259,7 +272,8 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
     log.warn('persistent storage is not enabled: jobs are visible in this process only');
   const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
   const engine = new Engine({ store: opened, clock, random, log, courier });
-  const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {}, retention: options.retention ?? null });
+  const { hooks = {}, tracing = null, retention = null } = options;
+  const app = new Pawl(engine, { tasks, hooks, tracing, retention });
   try {
     // Its first answer sets the clock.
     await engine.store.pausedQueues();

@@ -112,7 +112,7 @@ function aroundOf({ store, clock }: Cluster): Surroundings {
   const courier = httpCourier({ allowPrivate: false });
   const engine = new Engine({ store, clock, random: prng(7), log: console, courier });
   onTestFinished(() => engine.alarms.stop());
-  return { engine, holdsLease: () => true, leaseMs: 30_000, bodies: new Set(), hooks: {} };
+  return { engine, holdsLease: () => true, leaseMs: 30_000, bodies: new Set(), hooks: {}, tracing: null };
 }
 
 /** Takes a job from a worker that is gone, by hand. */

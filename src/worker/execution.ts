@@ -10,6 +10,7 @@ import {
 import type { Engine } from '../engine/engine.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { backoffMs } from '../engine/repeat.js';
+import type { Tracing } from '../ports/tracing.js';
 import type { Attempt, GiveOptions, HeldCommand } from './attempt.js';
 import type { Hooks } from './hooks.js';
 import type { Replay } from './replay.js';
@@ -26,6 +27,8 @@ export type Surroundings = {
   /** Bodies of effects that run in this process, whatever became of their attempts. */
   readonly bodies: Set<string>;
   readonly hooks: Hooks;
+  /** Null: nobody traces. */
+  readonly tracing: Tracing | null;
 };
 
 /** One run of a handler: which steps it has asked for, what it is doing, and what it waits for. */

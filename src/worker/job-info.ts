@@ -1,6 +1,8 @@
 /** What a handler knows about the job that it runs. */
 export type JobInfo = {
   readonly id: string;
+  readonly task: string;
+  readonly queue: string;
   readonly taskId: string;
   readonly tenantId: string;
   readonly traceId: string;

@@ -46,11 +46,12 @@ export async function runAttempt(
   const cancelAlarms = bound(execution);
   const step = stepApi(execution, { skipCheckpoints });
   const { spec } = attempt.job;
-  const { hooks } = execution.around;
+  const { hooks, tracing } = execution.around;
   const info = infoOf(attempt.job);
   const startedAt = engine.clock.elapsed();
   if (hooks.attemptStarted) callHook(engine.log, 'attemptStarted', () => hooks.attemptStarted?.(info));
-  const handled = (async () => {
+  const span = tracing?.execution(info) ?? null;
+  const handle = async () => {
     const { value } = await task.readInput(JSON.parse(attempt.job.input), `the input of '${task.name}'`);
     const context: HandlerContext<unknown> = {
       input: value,
@@ -62,8 +63,8 @@ export async function runAttempt(
       log: engine.log,
     };
     return toJsonText(await task.run(context), `the result of '${task.name}'`);
-  })();
-  const finished = handled.then(
+  };
+  const finished = (span ? span.within(handle) : handle()).then(
     (result) => {
       execution.handlerReturned();
       return execution.ask({ type: 'complete', result });
@@ -80,10 +81,12 @@ export async function runAttempt(
   });
   const end = await attempt.ended;
   cancelAlarms();
+  const { failure } = attempt.job;
+  const status = end === 'lost' ? end : attempt.job.status;
+  span?.end({ status, error: failure && failure.message });
   if (hooks.attemptEnded) {
-    const { status, failure } = attempt.job;
     const durationMs = engine.clock.elapsed() - startedAt;
-    const outcome = { status: end === 'lost' ? ('lost' as const) : status, failure, durationMs };
+    const outcome = { status, failure, durationMs };
     callHook(engine.log, 'attemptEnded', () => hooks.attemptEnded?.(info, outcome));
   }
 }
@@ -120,9 +123,11 @@ function bound(execution: Execution): () => void {
 }
 
 function infoOf(job: Job): JobInfo {
-  const { jobId, taskId, tenantId, traceId, traceparent } = job.spec;
+  const { jobId, task, queue, taskId, tenantId, traceId, traceparent } = job.spec;
   return {
     id: jobId,
+    task,
+    queue,
     taskId,
     tenantId,
     traceId,

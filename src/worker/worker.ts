@@ -8,6 +8,7 @@ import type { Retention } from '../engine/retention.js';
 import { holderLane } from '../engine/signal-job.js';
 import { startUpkeep } from '../engine/upkeep.js';
 import type { BeatReply, Loaded } from '../ports/store.js';
+import type { Tracing } from '../ports/tracing.js';
 import type { Attempt } from './attempt.js';
 import type { Surroundings } from './execution.js';
 import type { Hooks } from './hooks.js';
@@ -29,6 +30,7 @@ export type WorkerOptions = {
   /** Which queues to work on; null: those of the tasks. */
   readonly queues: readonly string[] | null;
   readonly hooks: Hooks;
+  readonly tracing: Tracing | null;
   readonly retention: Retention | null;
   /** Called when the worker must stop by itself. */
   readonly onStopped: (error: PawlError) => void;
@@ -87,6 +89,7 @@ export class Worker {
       leaseMs: options.leaseMs,
       bodies: new Set(),
       hooks: options.hooks,
+      tracing: options.tracing,
     };
   }
 
