@@ -8,6 +8,7 @@ import { Subscriptions } from './callbacks/subscription-cache.js';
 import { Alarms } from './alarms.js';
 import { Bell } from './bell.js';
 import { Endings } from './endings.js';
+import { Meters } from './meters.js';
 import { StoreTime } from './store-time.js';
 
 export type EngineParts = {
@@ -29,6 +30,7 @@ export class Engine {
   readonly alarms: Alarms;
   readonly now: () => Timestamp;
   readonly endings = new Endings();
+  readonly meters = new Meters();
   /** Rung when jobs may be claimable, waits or schedules due, or the outbox filled. */
   readonly bells: Readonly<Record<'claims' | 'timers' | 'outbox' | 'schedules' | 'callbacks', Bell>>;
   readonly #name: string;

@@ -38,7 +38,11 @@ export async function give(
     if (asked === null) return { ok: true, job: found.job, changed: false };
     const steps: StepIndex = asked.needsSteps ? await readSteps(store, jobId) : NO_STEPS;
     const decision = decide(found.job, asked.command, steps);
-    if (!decision.ok) return decision;
+    if (!decision.ok) {
+      if (decision.code === 'INVALID_TRANSITION')
+        engine.meters.transitionsRefused.add(found.job.spec.tenantId);
+      return decision;
+    }
     const { events } = decision;
     if (events.length === 0) return { ok: true, job: found.job, changed: false };
 
@@ -47,6 +51,7 @@ export async function give(
     const [reply] = await send(engine, [item], { goOn });
     if (reply?.ok) {
       const job = item.job ?? found.job;
+      engine.meters.committed(job.spec.tenantId, events);
       engine.announceMail(item.outbox);
       engine.announce(job);
       return { ok: true, job, changed: true };

@@ -24,6 +24,7 @@ export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null
             ? { reason: 'worker_restarted', worker: restarted }
             : { reason: 'lease_expired', leaseUntil: null };
         const { attemptId } = job;
+        engine.meters.leasesExpired += 1;
         return { command: { type: 'interrupt', now: engine.now(), actor: 'recovery', attemptId, cause } };
       }),
     ),

@@ -147,6 +147,8 @@ export type ListFilter = {
   readonly cursor: string | null;
 };
 
+export type LaneHead = { readonly lane: string; readonly tenantId: string; readonly dueAt: Timestamp };
+
 export type HoldReason = { readonly reason: string; readonly by: string; readonly since: Timestamp };
 export type Hold = { readonly jobIds: readonly string[]; readonly reason: string; readonly by: string };
 export type PausedQueue = { readonly queue: string; readonly by: string; readonly since: Timestamp };

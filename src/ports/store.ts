@@ -17,6 +17,7 @@ import type {
   NewMessage,
   Message,
   ListFilter,
+  LaneHead,
   HoldReason,
   Hold,
   PausedQueue,
@@ -89,6 +90,11 @@ export interface Store {
   counts(filter: {
     tenantId: string | null;
   }): Promise<Reply<{ readonly counts: Readonly<Partial<Record<Status, number>>> }>>;
+  /**
+   * The job that would be claimed next, for each lane and tenant that has any: how far claims lag behind. Holds and pauses
+   * are left out of account.
+   */
+  heads(page: { limit: number }): Promise<Reply<{ readonly heads: readonly LaneHead[] }>>;
   /** Every commit of every job from a position on: at least once, in order within a job. */
   feed(page: {
     after: FeedPosition | null;

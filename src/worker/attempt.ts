@@ -155,6 +155,7 @@ export class Attempt {
         return;
       }
       if (!reply.ok) {
+        this.#engine.meters.fencedWrites += 1;
         this.lose(`the job went on without this attempt (${reply.code})`);
         return;
       }
@@ -213,6 +214,7 @@ export class Attempt {
   #advance({ link, rev, outbox, job: saved }: CommitItem, events: readonly Event[], after: Job): void {
     const job = saved ?? { ...after, rev };
     this.#head = { job, link, inboxRev: this.#head.inboxRev };
+    this.#engine.meters.committed(job.spec.tenantId, events);
     this.#engine.announceMail(outbox);
     const last = events.at(-1);
     const end = last && ENDINGS[last.type];

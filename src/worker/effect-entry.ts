@@ -148,6 +148,7 @@ async function keepResult({ engine, attempt, around }: Execution, kept: EffectRe
   if (effect?.kind === 'effect' && isLate(effect, kept.entry)) {
     const { jobId, step, occurrence, entry } = kept;
     const late = { jobId, step, occurrence, entry };
+    engine.meters.lateEffects += 1;
     engine.log.error('EFFECT_LATE_RESULT: an effect happened that had been declared not to have', late);
     callHook(engine.log, 'lateResult', () => around.hooks.lateResult?.(late));
   }

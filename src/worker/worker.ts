@@ -1,4 +1,4 @@
-import { decide, laneOf, LEASE_RENEWAL_SHARE, NO_STEPS, type Job } from '../kernel/index.js';
+import { claimableAt, decide, laneOf, LEASE_RENEWAL_SHARE, NO_STEPS, type Job } from '../kernel/index.js';
 import type { PawlError } from '../errors.js';
 import type { Engine } from '../engine/engine.js';
 import { give } from '../engine/give.js';
@@ -175,6 +175,7 @@ export class Worker {
           events,
         });
         const item = prepareCommit(found, { jobId, commandId: attemptId, events }, { outbox });
+        this.#engine.meters.wait.observe((now - (claimableAt(found.job) ?? now)) / 1_000);
         heads.set(jobId, { link: item.link, inboxRev: found.inboxRev });
         return item;
       },

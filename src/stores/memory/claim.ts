@@ -1,5 +1,5 @@
 import { queueOf, type Job, type JobRow, type Timestamp } from '../../kernel/index.js';
-import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
+import type { Claimed, ClaimLane, ClaimRequest, LaneHead } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
 import { Rates } from '../rates.js';
 import { save } from './commit.js';
@@ -37,6 +37,18 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
   });
   for (const { name, body } of rates.used()) tables.rates.set(name, body);
   return { now, alive, jobs, lastTenant, ...rates.freeAt };
+}
+
+/** The first that is due of each lane and tenant. */
+export function laneHeads({ jobs }: Tables, now: Timestamp): LaneHead[] {
+  const due = [...jobs.values()].filter(({ row, held }) => held === null && isDue(row, now));
+  const first = new Map<string, LaneHead>();
+  for (const { row } of due.toSorted((a, b) => byText(a.row.gate, b.row.gate) || inTurn(a, b))) {
+    const { lane, tenantId, dueAt } = row;
+    const key = JSON.stringify([lane, tenantId]);
+    if (!first.has(key)) first.set(key, { lane, tenantId, dueAt: dueAt ?? 0 });
+  }
+  return [...first.values()].toSorted((a, b) => byText(a.lane, b.lane) || byText(a.tenantId, b.tenantId));
 }
 
 function isDue({ dueAt, deadlineAt }: JobRow, now: Timestamp): boolean {

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { feedIndex } from '../feed-position.js';
 import { localWakeUps } from '../local-wake-ups.js';
-import { claim } from './claim.js';
+import { claim, laneHeads } from './claim.js';
 import { save } from './commit.js';
 import { controls } from './controls.js';
 import { mailbox } from './mailbox.js';
@@ -100,6 +100,7 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       const rows = tables.feed.filter(({ position }) => position > from).slice(0, limit);
       return { now: now(), rows: rows.map((row) => ({ ...row, position: `${row.position}` })) };
     },
+    heads: async ({ limit }) => ({ now: now(), heads: laneHeads(tables, now()).slice(0, limit) }),
     feedEnd: async () => ({ now: now(), position: `${tables.lastPosition}` }),
     async dlq({ tenantId, status, after, limit }) {
       const items = [...tables.dlq.values()]

@@ -15,6 +15,7 @@ import { effects, inbox, putEffect, putMessages, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
+import { heads } from './heads.js';
 import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
@@ -80,6 +81,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     counts: (filter) => counts(single, filter),
     feed: (page) => feed(single, page),
     feedEnd: () => feedEnd(single),
+    heads: (page) => heads(single, page),
     dlq: (filter) => dlq(single, filter),
     dlqItem: (dlqId) => dlqItem(single, dlqId),
     putDlqItem: (item) => putDlqItem(single, item),

@@ -17,6 +17,7 @@ import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { purge } from './purge.js';
+import { heads } from './heads.js';
 import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
@@ -70,6 +71,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     counts: async (filter) => counts(db, filter),
     feed: async (page) => feed(db, page),
     feedEnd: async () => feedEnd(db),
+    heads: async (page) => heads(db, page),
     dlq: async (filter) => dlq(db, filter),
     dlqItem: async (dlqId) => dlqItem(db, dlqId),
     putDlqItem: (item) => db.write(() => putDlqItem(db, item)),

@@ -1,5 +1,5 @@
 import { deepStrictEqual, equal, ok, rejects } from 'node:assert/strict';
-import { rowOf, type DlqItem } from '../../kernel/index.js';
+import { queueOf, rowOf, type DlqItem } from '../../kernel/index.js';
 import { aFatalFailure, command } from '../sample-commands.js';
 import type { Rig, Topic } from './rig.js';
 
@@ -51,6 +51,26 @@ export const lists: Topic = {
         ['job_filter_2'],
       );
       deepStrictEqual(await list({ statuses: ['running', 'waiting'], tenantId: 'acme' }), [rowOf(job)]);
+    },
+    'the heads of the lanes are what would be claimed next': async (rig) => {
+      deepStrictEqual((await rig.store.heads({ limit: 9 })).heads, []);
+      await rig.create('job_head_1', { tenantId: 'globex', queue: 'b' });
+      const { createdAt } = await rig.create('job_head_2', { tenantId: 'acme', queue: 'b' });
+      await rig.create('job_head_3', { tenantId: 'acme', queue: 'b' });
+      await rig.create('job_head_4', { tenantId: 'acme', queue: 'a' });
+      const cancelled = await rig.create('job_head_5', { tenantId: 'initech', queue: 'a' });
+      await rig.give(cancelled.spec.jobId, command('cancel'));
+      const heads = (await rig.store.heads({ limit: 9 })).heads;
+      deepStrictEqual(
+        heads.map(({ lane, tenantId }) => [queueOf(lane), tenantId]),
+        [
+          ['a', 'acme'],
+          ['b', 'acme'],
+          ['b', 'globex'],
+        ],
+      );
+      equal(heads[1]?.dueAt, createdAt);
+      equal((await rig.store.heads({ limit: 2 })).heads.length, 2);
     },
     'counts are those of the lists': async (rig) => {
       await rig.create('job_count_1');
