@@ -21,18 +21,17 @@ export function countLive(
   db: Session,
   { tenantId, atMost }: Parameters<Store['countLive']>[0],
 ): Reply<{ count: number }> {
-  let count = 0;
-  const add = (rows: string, ...values: readonly string[]): void => {
-    if (count >= atMost) return;
+  const among = (rows: string, ...values: readonly string[]): number => {
     const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE ${rows} AND tenant_id = ? LIMIT ?)`;
-    count += db.get<{ count: number }>(sql, ...values, tenantId, atMost - count)?.count ?? 0;
+    return db.get<{ count: number }>(sql, ...values, tenantId, atMost)?.count ?? 0;
   };
-  add('ready = 0 AND incarnation IS NULL AND finished_at IS NULL');
-  add('incarnation IS NOT NULL');
-  for (let lane = laneAfter(db, ''); lane !== undefined && count < atMost; lane = laneAfter(db, lane)) {
-    add('ready = 1 AND lane = ?', lane);
+  let count = among('ready = 0 AND incarnation IS NULL AND finished_at IS NULL');
+  if (count < atMost) count += among('incarnation IS NOT NULL');
+  for (let lane = laneAfter(db, ''); lane !== undefined; lane = laneAfter(db, lane)) {
+    if (count >= atMost) break;
+    count += among('ready = 1 AND lane = ?', lane);
   }
-  return { now: db.now(), count };
+  return { now: db.now(), count: Math.min(count, atMost) };
 }
 
 /** Lanes are few: one look-up for each that has work. */
