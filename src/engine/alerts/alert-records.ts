@@ -15,6 +15,8 @@ export type KeptAlert = {
 };
 
 const PAGE = 500;
+/** More than there ever are of one key. */
+const OF_ONE_KEY = 100;
 
 /** The tenant's alerts, by key and in order within it; null for everybody's. */
 export async function readAlerts(engine: Engine, tenantId: string | null): Promise<KeptAlert[]> {
@@ -36,7 +38,7 @@ export async function lastAlert(
   { tenantId, key }: Pick<KeptAlert, 'tenantId' | 'key'>,
 ): Promise<KeptAlert | null> {
   const after = { tenantId, id: `${key}#` };
-  const { records } = await engine.store.records({ kind: 'alert', tenantId, after, limit: PAGE });
+  const { records } = await engine.store.records({ kind: 'alert', tenantId, after, limit: OF_ONE_KEY });
   return records.map(fromRecord).findLast((one) => one.key === key) ?? null;
 }
 
@@ -64,8 +66,11 @@ export async function saveAlert(
     expected,
     mail,
   );
-  if (saved) engine.announceMail(mail);
-  return saved;
+  if (!saved) return false;
+  engine.announceMail(mail);
+  const { alertId, rule, message } = body;
+  for (const one of news) engine.log.warn(`an alert was ${one}`, { alertId, tenantId, rule, message });
+  return true;
 }
 
 /** Of the same rule and tenant: more would only make every round read more. */

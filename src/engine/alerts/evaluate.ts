@@ -39,9 +39,7 @@ async function settle(engine: Engine, before: KeptAlert | null, finding: Finding
   if (step === null) return;
   const key = finding === null ? (before?.key ?? '') : keyOf(finding);
   // Whoever was faster has seen to it; the next round looks again.
-  if (!(await saveAlert(engine, { before, key }, step))) return;
-  const { tenantId, rule, message } = step.body;
-  for (const news of step.news) engine.log.warn(`an alert was ${news}`, { tenantId, rule, message });
+  await saveAlert(engine, { before, key }, step);
 }
 
 /** What was reported counts for its time, unless its rule was switched off. */

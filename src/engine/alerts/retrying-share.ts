@@ -15,7 +15,8 @@ export async function findRetryingShare(
   const { tenants } = await engine.store.retrying({ atLeast: Math.floor(share * atLeast) });
   const findings: Finding[] = [];
   for (const { tenantId, count: retrying } of tenants) {
-    const atMost = Math.max(Math.ceil(retrying / share), atLeast);
+    // From so many on, it is no more than the share.
+    const atMost = Math.max(Math.floor(retrying / share) + 1, atLeast);
     const { count: live } = await engine.store.countLive({ tenantId, atMost });
     // Whole numbers divided: at the very edge this is as exact as the share itself.
     const value = retrying / live;

@@ -7,8 +7,8 @@ import { newAlertId } from './report-alert.js';
 
 const RULE = { rule: 'store_unavailable' } as const;
 
-/** Processes notice the same outage at different times; and one that ends and begins again is one. */
-const SLACK_MS = 60_000;
+/** Processes pause between their tries, and notice the same outage at different times. */
+const SLACK_MS = 10_000;
 
 /**
  * Writes down outages of the store that are over: while they lasted, nothing could be. One that several processes saw is
