@@ -1,6 +1,7 @@
 /** What applications import. */
 export { cannotTell, effect, fatal, happened, noEffect, notHappened } from './client/effect.js';
 export type { Effect, EffectOptions } from './client/effect.js';
+export { Alerts } from './client/alerts.js';
 export { DeadLetters } from './client/dead-letters.js';
 export { JobHandle } from './client/job-handle.js';
 export { jsonLogger } from './client/console-logger.js';
@@ -11,7 +12,11 @@ export type { DeclaredSchedule, ScheduleDeclaration } from './client/schedules.j
 export type { StandardSchema } from './client/standard-schema.js';
 export { task } from './client/task.js';
 export type { Task, TaskOptions } from './client/task.js';
+export type { Alert, AlertPayload, AlertRule, AlertState, Severity } from './engine/alerts/alert.js';
+export type { AlertSettings } from './engine/alerts/alert-options.js';
+export type { CallbackEvents, Subscription } from './engine/callbacks/subscription-cache.js';
 export type { Duration } from './engine/duration.js';
+export { METRICS, type Metric } from './engine/metric-names.js';
 export type { StartOptions } from './engine/new-job.js';
 export type { Schedule } from './engine/schedules/schedule.js';
 export type { When } from './engine/schedules/timing.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { schedule, task } from '../../src/index.js';
-import type { HandlerContext, Pawl } from '../../src/index.js';
+import type { AlertSettings, HandlerContext, Pawl } from '../../src/index.js';
 import { advanceUntil, testApp } from '../../src/testkit/index.js';
 
 const report = task(
@@ -92,3 +92,45 @@ test('callbacks', async () => {
   await advanceUntil(clock, () => heard.length === 3);
   await stop();
 });
+
+test('alerts', async () => {
+  const alerts: AlertSettings = {
+    retryingShare: { share: 0.1, atLeast: 100, for: '10m' },
+    dlqGrowth: { atLeast: 20 }, // what is left out stays as it is
+    effectLateResult: { for: '3d' },
+    transitionRefused: false, // never raised
+    storeUnavailable: { tenantId: 'operations' }, // the store is everybody's: whom to tell
+    keep: '90d', // how long cleared ones can be read
+  };
+  const heard: { event: string; rule: string; value: number }[] = [];
+  const courier = {
+    check: async () => undefined,
+    deliver: async ({ body }: { body: string }) => {
+      heard.push(JSON.parse(body) as (typeof heard)[number]);
+      return { status: 204 };
+    },
+  };
+  const broken = task({ name: 'broken', retry: { maxRetries: 0 } }, () => {
+    throw new Error('broken');
+  });
+  const work = { poll: '10s' } as const;
+  const { app, clock, stop } = await testApp({ tasks: [broken], courier, alerts, work });
+  const { raised } = await listen(app);
+  expect(raised).toEqual([]);
+
+  for (let n = 0; n < 20; n++) await app.start(broken, n);
+  await advanceUntil(clock, () => heard.length === 2);
+  expect(heard).toMatchObject([
+    { event: 'alert.raised', rule: 'dlq_growth', value: 20 },
+    { event: 'alert.cleared', rule: 'dlq_growth' },
+  ]);
+  expect((await listen(app)).over).toMatchObject([{ rule: 'dlq_growth', state: 'cleared' }]);
+  await stop();
+});
+
+async function listen(app: Pawl) {
+  await app.callbacks.subscribe({ url: 'https://example.com/hooks/alerts', events: ['alert'] }); // or ['status', 'alert']
+  const raised = await app.alerts.list({ tenantId: 'default' });
+  const over = await app.alerts.list({ tenantId: 'default', state: 'cleared' });
+  return { raised, over };
+}

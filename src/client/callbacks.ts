@@ -1,6 +1,10 @@
 import type { ContractName } from '../contracts/index.js';
 import { deadCallbacks, redriveCallbacks } from '../engine/callbacks/dead.js';
-import { listSubscriptions, type Subscription } from '../engine/callbacks/subscription-cache.js';
+import {
+  listSubscriptions,
+  type CallbackEvents,
+  type Subscription,
+} from '../engine/callbacks/subscription-cache.js';
 import { subscribe, unsubscribe } from '../engine/callbacks/subscription.js';
 import type { Engine } from '../engine/engine.js';
 import { DEFAULT_TENANT } from '../engine/new-job.js';
@@ -14,18 +18,23 @@ export class Callbacks {
     this.#engine = engine;
   }
 
-  /** From now on, within two seconds, `url` hears of every change, signed with the secret in the answer. */
+  /**
+   * From now on, within two seconds, `url` hears of every change, signed with the secret in the answer; of alerts too, or
+   * instead, where `events` says so.
+   */
   subscribe({
     tenantId = DEFAULT_TENANT,
     contract = 'run-state',
+    events = ['status'],
     ...rest
   }: {
     url: string;
     contract?: ContractName;
+    events?: readonly CallbackEvents[];
     tenantId?: string;
     tasks?: readonly string[];
   }): Promise<Subscription> {
-    return subscribe(this.#engine, { ...rest, tenantId, contract });
+    return subscribe(this.#engine, { ...rest, tenantId, contract, events });
   }
 
   unsubscribe(id: string, { tenantId = DEFAULT_TENANT }: { tenantId?: string } = {}): Promise<void> {

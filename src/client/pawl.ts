@@ -1,4 +1,5 @@
 import { PawlError } from '../errors.js';
+import { readAlertOptions, type AlertSettings } from '../engine/alerts/alert-options.js';
 import { toMs, type Duration } from '../engine/duration.js';
 import { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
@@ -18,6 +19,7 @@ import type { Tracing } from '../ports/tracing.js';
 import type { Hooks } from '../worker/hooks.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 import { Worker } from '../worker/worker.js';
+import { Alerts } from './alerts.js';
 import { jsonLogger } from './console-logger.js';
 import { Callbacks } from './callbacks.js';
 import { DeadLetters } from './dead-letters.js';
@@ -44,6 +46,8 @@ export type PawlOptions = {
   readonly retention?: Retention;
   /** Where callbacks may go. Never into private networks, unless they are allowed. */
   readonly callbacks?: CourierOptions;
+  /** When somebody is to be told that something is wrong; false: never. See docs/operating.md. */
+  readonly alerts?: AlertSettings | false;
   /** For tests: where time and chance come from, and who carries callbacks. */
   readonly clock?: Clock;
   readonly random?: Random;
@@ -102,6 +106,7 @@ export class Pawl {
   readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
   readonly callbacks: Callbacks;
+  readonly alerts: Alerts;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #forgetSignals: () => void = () => undefined;
   #closed = false;
@@ -115,6 +120,7 @@ export class Pawl {
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
     this.callbacks = new Callbacks(engine);
+    this.alerts = new Alerts(engine);
   }
 
   /** What stands behind an application, for the server that opens it to others. */
@@ -266,12 +272,13 @@ export class Pawl {
 export async function pawl(options: PawlOptions): Promise<Pawl> {
   const { store, tasks = [], clock = systemClock, random = systemRandom() } = options;
   expectDistinct(tasks);
+  const alerts = readAlertOptions(options.alerts ?? {});
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
   const opened = typeof store === 'string' ? await openStore(store, { clock }) : store;
   if (store === 'memory:')
     log.warn('persistent storage is not enabled: jobs are visible in this process only');
   const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
-  const engine = new Engine({ store: opened, clock, random, log, courier });
+  const engine = new Engine({ store: opened, clock, random, log, courier, alerts });
   const { hooks = {}, tracing = null, retention = null } = options;
   const app = new Pawl(engine, { tasks, hooks, tracing, retention });
   try {

@@ -4,11 +4,14 @@ import type { Courier } from '../ports/courier.js';
 import type { Logger } from '../ports/logger.js';
 import type { Random } from '../ports/random.js';
 import type { NewOutboxEntry, Store } from '../ports/store.js';
+import { readAlertOptions, type AlertOptions } from './alerts/alert-options.js';
+import { Refusals } from './alerts/transition-refused.js';
 import { Subscriptions } from './callbacks/subscription-cache.js';
 import { Alarms } from './alarms.js';
 import { Bell } from './bell.js';
 import { Endings } from './endings.js';
 import { Meters } from './meters.js';
+import { StoreHealth } from './store-health.js';
 import { StoreTime } from './store-time.js';
 
 export type EngineParts = {
@@ -17,6 +20,8 @@ export type EngineParts = {
   readonly random: Random;
   readonly log: Logger;
   readonly courier: Courier;
+  /** The defaults, unless told otherwise. */
+  readonly alerts?: AlertOptions;
 };
 
 /** What every operation of the engine stands on: the store and its time, chance, and news within this process. */
@@ -28,6 +33,9 @@ export class Engine {
   readonly courier: Courier;
   readonly subscriptions: Subscriptions;
   readonly alarms: Alarms;
+  readonly alerts: AlertOptions;
+  readonly refusals = new Refusals();
+  readonly storeHealth: StoreHealth;
   readonly now: () => Timestamp;
   readonly endings = new Endings();
   readonly meters = new Meters();
@@ -36,10 +44,12 @@ export class Engine {
   readonly #name: string;
   #commands = 0;
 
-  constructor({ store, clock, random, log, courier }: EngineParts) {
+  constructor({ store, clock, random, log, courier, alerts = readAlertOptions({}) }: EngineParts) {
     const time = new StoreTime(clock);
-    this.store = time.timed(store);
     this.now = time.now;
+    this.storeHealth = new StoreHealth({ log, now: time.now });
+    this.store = time.timed(store, this.storeHealth);
+    this.alerts = alerts;
     this.clock = clock;
     this.random = random;
     this.log = log;

@@ -1,7 +1,8 @@
-import { decidedEntry, type Job, type JsonText, type StepRef } from '../kernel/index.js';
+import { decidedEntry, type Job, type JobSpec, type JsonText, type StepRef } from '../kernel/index.js';
 import { PawlError } from '../errors.js';
+import { noteRefusal } from './alerts/transition-refused.js';
 import type { Engine } from './engine.js';
-import { give, type Order } from './give.js';
+import { give, type Given, type Order } from './give.js';
 import { rejectionError } from './rejection-error.js';
 import { holderLane } from './signal-job.js';
 
@@ -15,7 +16,7 @@ export async function cancelJob(
   { tenantId, actor, reason }: Authority & { readonly reason: string | null },
 ): Promise<Job> {
   let holder: string | null = null;
-  const job = await order(engine, { jobId, tenantId, asked: `cancel job ${jobId}` }, (found) => {
+  const job = await order(engine, { jobId, tenantId, actor, asked: `cancel job ${jobId}` }, (found) => {
     holder = found.job.worker && holderLane(found.job);
     return { command: { type: 'cancel', now: engine.now(), actor, reason } };
   });
@@ -36,7 +37,7 @@ export async function resolveEffect(
 ): Promise<Job> {
   const { results } = await engine.store.effects(jobId);
   const asked = `decide on ${step}#${occurrence} of job ${jobId}`;
-  return order(engine, { jobId, tenantId, asked }, ({ job }) => {
+  return order(engine, { jobId, tenantId, actor, asked }, ({ job }) => {
     const entry = parkedEntry(job, { step, occurrence });
     const stored = results.find(
       (one) => one.step === step && one.occurrence === occurrence && one.entry === entry,
@@ -65,7 +66,7 @@ export async function resumeParked(
   jobId: string,
   { tenantId, actor }: Authority,
 ): Promise<Job> {
-  return order(engine, { jobId, tenantId, asked: `resume job ${jobId}` }, ({ job }) => {
+  return order(engine, { jobId, tenantId, actor, asked: `resume job ${jobId}` }, ({ job }) => {
     const wait = job.waits.find(({ reason }) => reason === 'nondeterminism');
     if (wait === undefined) {
       throw new PawlError('WAIT_NOT_OPEN', { detail: `job ${jobId} is ${job.status}, and not parked` });
@@ -76,18 +77,34 @@ export async function resumeParked(
   });
 }
 
+/** The engine's own commands lose races by their nature. Refusing one says nothing about those who call from outside. */
+const OWN_ACTORS: ReadonlySet<string> = new Set(['scheduler', 'recovery']);
+
 async function order(
   engine: Engine,
-  { jobId, tenantId, asked }: { jobId: string; tenantId: string | null; asked: string },
+  { jobId, tenantId, actor, asked }: Authority & { readonly jobId: string; readonly asked: string },
   what: Order,
 ): Promise<Job> {
   const notFound = () => rejectionError({ ok: false, code: 'JOB_NOT_FOUND', details: { jobId } }, asked);
+  let spec: JobSpec | null = null;
   const given = await give(engine, jobId, (found) => {
-    if (tenantId !== null && found.job.spec.tenantId !== tenantId) throw notFound();
+    spec = found.job.spec;
+    if (tenantId !== null && spec.tenantId !== tenantId) throw notFound();
     return what(found);
   });
+  await noteAnswer(engine, given, { spec, actor, asked });
   if (!given.ok) throw rejectionError(given, asked);
   return given.job;
+}
+
+async function noteAnswer(
+  engine: Engine,
+  given: Given,
+  { spec, actor, asked }: { spec: JobSpec | null; actor: string; asked: string },
+): Promise<void> {
+  if (spec === null || OWN_ACTORS.has(actor)) return;
+  if (given.ok) engine.refusals.accepted(spec.tenantId);
+  else if (given.code === 'INVALID_TRANSITION') await noteRefusal(engine, { ...spec, asked });
 }
 
 /** The entry that an operator is asked about; the first, which the kernel will refuse, if none is. */

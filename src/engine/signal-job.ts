@@ -1,4 +1,5 @@
 import { decide, decidedEntry, NO_STEPS, type Job, type JsonText } from '../kernel/index.js';
+import { noteRefusal } from './alerts/transition-refused.js';
 import type { Engine } from './engine.js';
 import type { Message } from '../ports/store.js';
 import { give, type Asked } from './give.js';
@@ -26,9 +27,13 @@ export async function signalJob(
   const command = { type: 'signal', now: engine.now(), actor: 'client', key, payload } as const;
   const decision = decide(found.job, { ...command, received: false }, NO_STEPS);
   if (!decision.ok) {
-    if (decision.code === 'INVALID_TRANSITION' && (await hasReceived(engine, jobId, key))) return 'repeated';
+    if (decision.code === 'INVALID_TRANSITION') {
+      if (await hasReceived(engine, jobId, key)) return 'repeated';
+      await noteRefusal(engine, { ...found.job.spec, asked });
+    }
     throw rejectionError(decision, asked);
   }
+  engine.refusals.accepted(found.job.spec.tenantId);
   const { outcome } = await engine.store.putMessage({ jobId, key, payload });
   if (outcome === 'repeated') return 'repeated';
   const given = await give(engine, jobId, ({ job }) => deliver(engine, job, [{ key, payload }]), {

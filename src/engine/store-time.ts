@@ -1,6 +1,7 @@
 import type { Timestamp } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
+import type { StoreHealth } from './store-health.js';
 
 /**
  * The store's clock, read off its replies. Between replies it is advanced by the local monotonic clock from the moment
@@ -26,16 +27,22 @@ export class StoreTime {
     this.#offset = now - this.#clock.elapsed();
   }
 
-  /** The same store; every reply sets this clock. */
-  timed(store: Store): Store {
+  /** The same store; every reply sets this clock, and tells how the store is. */
+  timed(store: Store, health: StoreHealth): Store {
     return new Proxy(store, {
       get: (target, name: keyof Store) => {
         const method = target[name];
         if (name === 'wake' || name === 'listen' || name === 'close') return method;
         return async (...asked: unknown[]) => {
-          const reply = await (method as (...asked: unknown[]) => Promise<{ now: Timestamp }>)(...asked);
-          if (name !== 'begin') this.hear(reply.now);
-          return reply;
+          try {
+            const reply = await (method as (...asked: unknown[]) => Promise<{ now: Timestamp }>)(...asked);
+            if (name !== 'begin') this.hear(reply.now);
+            health.answered(name);
+            return reply;
+          } catch (error) {
+            health.failed(name, error);
+            throw error;
+          }
         };
       },
     });

@@ -1,4 +1,6 @@
 import type { WorkerRef } from '../kernel/index.js';
+import { DEFAULT_EVERY_MS, isAnyOn } from './alerts/alert-options.js';
+import { evaluateAlerts } from './alerts/evaluate.js';
 import { Bell } from './bell.js';
 import { CallbackDelivery } from './callbacks/deliver.js';
 import { deliverOutbox } from './deliver-outbox.js';
@@ -46,6 +48,10 @@ export function startUpkeep(
     },
     { name: 'the inbox sweep', bell: alone(), everyMs: pollMs * 5, pass: unreadSweep(engine) },
   ];
+  if (isAnyOn(engine.alerts)) {
+    const everyMs = engine.alerts.everyMs ?? Math.max(DEFAULT_EVERY_MS, pollMs);
+    loops.push({ name: 'the alert loop', bell: alone(), everyMs, pass: () => evaluateAlerts(engine) });
+  }
   if (retention !== null) {
     const pass = retentionSweep(engine, retention);
     loops.push({ name: 'the retention sweep', bell: alone(), everyMs: SWEEP_MS, pass });

@@ -180,10 +180,13 @@ export type NewOutboxEntry = {
   readonly dueAt: Timestamp;
   readonly body: JsonText;
 };
-export type OutboxEntry = NewOutboxEntry & { readonly jobId: string; readonly tries: number };
+/** `jobId`: whose commit put it there; null for one that came with a record. */
+export type OutboxEntry = NewOutboxEntry & { readonly jobId: string | null; readonly tries: number };
 export type OutboxOutcome =
   | { readonly entryId: string; readonly outcome: 'done' | 'dead' }
   | { readonly entryId: string; readonly outcome: 'again'; readonly dueAt: Timestamp };
+
+export type TenantCount = { readonly tenantId: string; readonly count: number };
 
 export type PurgePage = {
   /** Jobs that ended before go, unless their dead-letter item is still open. */

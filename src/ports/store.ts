@@ -26,6 +26,8 @@ import type {
   RecordKind,
   RecordRef,
   StoredRecord,
+  TenantCount,
+  NewOutboxEntry,
   OutboxKind,
   OutboxEntry,
   OutboxOutcome,
@@ -95,6 +97,10 @@ export interface Store {
    * are left out of account.
    */
   heads(page: { limit: number }): Promise<Reply<{ readonly heads: readonly LaneHead[] }>>;
+  /** How many jobs are retrying, of each tenant that has at least so many. By tenant. */
+  retrying(filter: { atLeast: number }): Promise<Reply<{ readonly tenants: readonly TenantCount[] }>>;
+  /** How many of a tenant's jobs have not ended, counted up to `atMost`. Those that have are not looked at. */
+  countLive(filter: { tenantId: string; atMost: number }): Promise<Reply<{ readonly count: number }>>;
   /** Every commit of every job from a position on: at least once, in order within a job. */
   feed(page: {
     after: FeedPosition | null;
@@ -110,6 +116,12 @@ export interface Store {
     limit: number;
   }): Promise<Reply<{ readonly items: readonly DlqItem[] }>>;
   dlqItem(dlqId: string): Promise<Reply<{ readonly item: DlqItem | null }>>;
+  /** How many items were made from `from` on and before `until`, of each tenant that has at least so many. By tenant. */
+  dlqEntered(filter: {
+    from: Timestamp;
+    until: Timestamp;
+    atLeast: number;
+  }): Promise<Reply<{ readonly tenants: readonly TenantCount[] }>>;
   /** Saves the next version of an item, if its last is still what the writer saw. */
   putDlqItem(item: DlqItem): Promise<Reply<{ readonly saved: boolean }>>;
 
@@ -133,8 +145,15 @@ export interface Store {
   /** Schedules whose time has come, longest due first. */
   dueSchedules(page: { limit: number }): Promise<Reply<{ readonly schedules: readonly Schedule[] }>>;
 
-  /** Saves a record if it still is as the writer saw it; `expected` 0 for a new one. */
-  putRecord(record: StoredRecord, expected: number): Promise<Reply<{ readonly saved: boolean }>>;
+  /**
+   * Saves a record if it still is as the writer saw it; `expected` 0 for a new one. What is to be done outside because of
+   * it is saved with it, or not at all.
+   */
+  putRecord(
+    record: StoredRecord,
+    expected: number,
+    outbox?: readonly NewOutboxEntry[],
+  ): Promise<Reply<{ readonly saved: boolean }>>;
   record(ref: RecordRef): Promise<Reply<{ readonly record: StoredRecord | null }>>;
   /** Ordered by tenant and id; `after` is the last of the page before. */
   records(filter: {

@@ -11,7 +11,7 @@ import { T0 } from './sample-job.js';
 
 export type TestAppOptions = Pick<
   PawlOptions,
-  'tasks' | 'schedules' | 'hooks' | 'log' | 'courier' | 'retention' | 'tracing'
+  'tasks' | 'schedules' | 'hooks' | 'log' | 'courier' | 'retention' | 'alerts' | 'tracing'
 > & {
   /** Memory, unless told otherwise. One that several apps share may be passed in. */
   readonly store?: Store;
@@ -51,7 +51,7 @@ export async function testApp(options: TestAppOptions): Promise<TestApp> {
   const { tasks = [], schedules = [], hooks = {}, log = silent, work = {} } = options;
   const clock = options.clock ?? fakeClock(T0);
   const store = options.store ?? memoryStore({ clock });
-  const { courier, retention, tracing } = options;
+  const { courier, retention, alerts, tracing } = options;
   const app = await pawl({
     store,
     tasks,
@@ -63,6 +63,7 @@ export async function testApp(options: TestAppOptions): Promise<TestApp> {
     ...(courier ? { courier } : {}),
     ...(retention ? { retention } : {}),
     ...(tracing ? { tracing } : {}),
+    ...(alerts === undefined ? {} : { alerts }),
   });
   if (work !== false) await app.work({ ...WORK, ...work });
   const run = <T>(promise: Promise<T>, within: AdvanceOptions = {}) => advanceUntil(clock, promise, within);

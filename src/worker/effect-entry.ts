@@ -1,9 +1,10 @@
 import { PawlError } from '../errors.js';
 import { type EffectStep, type JsonText, type StepRef } from '../kernel/index.js';
 import { failureOf, NoEffectError } from '../engine/failure-of.js';
+import { reportLateResult } from '../engine/alerts/effect-late-result.js';
 import { toJsonText } from '../engine/json-text.js';
-import { backoffMs } from '../engine/repeat.js';
 import { readSteps } from '../engine/read-log.js';
+import { untilAnswered } from '../engine/until-answered.js';
 import type { EffectResult } from '../ports/store.js';
 import { runBody } from './body.js';
 import { settle } from './effect-barrier.js';
@@ -132,17 +133,7 @@ async function awaitStraggler(
 
 /** Until the store has it, however long that takes. A result that comes too late is made known. */
 async function keepResult({ engine, attempt, around }: Execution, kept: EffectResult): Promise<void> {
-  for (let failures = 1; ; failures++) {
-    try {
-      await engine.store.putEffect(kept);
-      break;
-    } catch (error) {
-      if (!(error instanceof PawlError && error.retryable)) throw error;
-      await new Promise<void>((resolve) => {
-        engine.alarms.set(backoffMs(engine, failures), resolve);
-      });
-    }
-  }
+  await untilAnswered(engine, () => engine.store.putEffect(kept));
   if (!attempt.isOver || kept.result === null) return;
   const effect = (await readSteps(engine.store, kept.jobId)).get(kept);
   if (effect?.kind === 'effect' && isLate(effect, kept.entry)) {
@@ -151,6 +142,8 @@ async function keepResult({ engine, attempt, around }: Execution, kept: EffectRe
     engine.meters.lateEffects += 1;
     engine.log.error('EFFECT_LATE_RESULT: an effect happened that had been declared not to have', late);
     callHook(engine.log, 'lateResult', () => around.hooks.lateResult?.(late));
+    const { tenantId, traceId } = attempt.job.spec;
+    await untilAnswered(engine, () => reportLateResult(engine, { ...late, tenantId, traceId }));
   }
 }
 

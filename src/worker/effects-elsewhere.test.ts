@@ -71,6 +71,9 @@ describe('an effect that others have a part in', () => {
     finish[1]?.('second');
     expect((await heir.ended(heir.app.job(job.id))).result).toBe('"second"');
     expect(late).toEqual([{ jobId: job.id, step: 'charge', occurrence: 1, entry: 1 }]);
+    expect(await heir.app.alerts.list()).toMatchObject([
+      { rule: 'effect_late_result', severity: 'P1', tenantId: 'default', jobId: job.id, step: 'charge' },
+    ]);
     expect((await cluster.store.effects(job.id)).results.map(({ result }) => result)).toEqual([
       '"first"',
       '"second"',

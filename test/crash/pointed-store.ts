@@ -3,7 +3,14 @@ import type { CommitItem, CommitReplies, Store } from '../../src/ports/store.js'
 import type { Points } from './points.js';
 
 /** Loops ask these again and again. Only a round that found something is a point, and the first of all. */
-const POLLS: ReadonlySet<string> = new Set(['orphans', 'due', 'unread', 'takeOutbox']);
+const POLLS: ReadonlySet<string> = new Set([
+  'orphans',
+  'due',
+  'unread',
+  'takeOutbox',
+  'retrying',
+  'dlqEntered',
+]);
 /** Beats go on for ever; later ones differ from these only in when they come. */
 const MOST_BEATS = 2;
 
@@ -65,8 +72,8 @@ function claimWith(method: Method, points: Points): Method {
   return pointed as unknown as Method;
 }
 
-function hasFound({ jobs, jobIds, entries }: Readonly<Record<string, unknown>>): boolean {
-  const found = jobs ?? jobIds ?? entries;
+function hasFound({ jobs, jobIds, entries, tenants }: Readonly<Record<string, unknown>>): boolean {
+  const found = jobs ?? jobIds ?? entries ?? tenants;
   return Array.isArray(found) && found.length > 0;
 }
 

@@ -119,25 +119,26 @@ export class CallbackDelivery {
   }
 
   async #deliver(entry: OutboxEntry): Promise<boolean> {
-    const { tenantId, subscriptionId, jobId, rev } = JSON.parse(entry.body) as CallbackBody;
+    const body = JSON.parse(entry.body) as CallbackBody;
+    const { tenantId, subscriptionId } = body;
     const subscription = this.#engine.subscriptions.find(tenantId, subscriptionId);
     // Nobody wants to hear of it any more.
     if (subscription === null) return true;
     try {
-      const changes = changesOf(await readLog(this.#engine.store, jobId));
-      for (const [index, payload] of payloadsOf(subscription.contract, changes, rev).entries()) {
+      for (const [index, payload] of (await this.#payloads(subscription, body)).entries()) {
         await this.#post(subscription, `${entry.entryId}:${index}`, payload);
       }
       return true;
     } catch (error) {
-      this.#engine.log.info('a callback was not delivered', {
-        subscriptionId,
-        jobId,
-        tries: entry.tries,
-        error,
-      });
+      const { jobId, tries } = entry;
+      this.#engine.log.info('a callback was not delivered', { subscriptionId, jobId, tries, error });
       return false;
     }
+  }
+
+  async #payloads({ contract }: Subscription, body: CallbackBody): Promise<readonly unknown[]> {
+    if ('alert' in body) return [body.alert];
+    return payloadsOf(contract, changesOf(await readLog(this.#engine.store, body.jobId)), body.rev);
   }
 
   async #post({ url, secret }: Subscription, id: string, payload: unknown): Promise<void> {

@@ -2,6 +2,11 @@ import type { ContractName } from '../../contracts/index.js';
 import type { Event, Timestamp } from '../../kernel/index.js';
 import type { Clock } from '../../ports/clock.js';
 import type { NewOutboxEntry, Store } from '../../ports/store.js';
+import type { AlertPayload } from '../alerts/alert.js';
+
+/** `status`: changes of jobs. `alert`: alerts that are raised or cleared. */
+export const CALLBACK_EVENTS = ['status', 'alert'] as const;
+export type CallbackEvents = (typeof CALLBACK_EVENTS)[number];
 
 /** Who wants to hear of a tenant's jobs, where, and in which vocabulary. */
 export type Subscription = {
@@ -9,7 +14,8 @@ export type Subscription = {
   readonly id: string;
   readonly url: string;
   readonly contract: ContractName;
-  /** Only jobs of these tasks; null for all. */
+  readonly events: readonly CallbackEvents[];
+  /** Only jobs of these tasks; null for all. Alerts are not held against it. */
   readonly tasks: readonly string[] | null;
   /** Signs every callback. Shown once, when the subscription is made. */
   readonly secret: string;
@@ -79,7 +85,7 @@ export class Subscriptions {
     if (interested === undefined || events.every(({ type }) => SILENT.has(type))) return [];
     const dueAt = this.#from.now();
     return interested
-      .filter(({ tasks }) => tasks?.includes(task) ?? true)
+      .filter(({ events: wanted, tasks }) => wanted.includes('status') && (tasks?.includes(task) ?? true))
       .map(({ id }) => {
         const body: CallbackBody = { tenantId, subscriptionId: id, jobId, rev, at: dueAt };
         return {
@@ -90,6 +96,23 @@ export class Subscriptions {
         };
       });
   }
+
+  /** The callbacks that tell of an alert. */
+  alertLetters(alert: AlertPayload): NewOutboxEntry[] {
+    const { tenant_id: tenantId, alert_id, event, cleared_at } = alert;
+    const interested = this.#byTenant.get(tenantId)?.filter(({ events }) => events.includes('alert')) ?? [];
+    const dueAt = this.#from.now();
+    return interested.map(({ id }) => {
+      const body: CallbackBody = { tenantId, subscriptionId: id, alert, at: dueAt };
+      const order = cleared_at === null ? 1 : 2;
+      return {
+        entryId: `${id}:${alert_id}:${order}:${event}`,
+        kind: 'callback',
+        dueAt,
+        body: JSON.stringify(body),
+      };
+    });
+  }
 }
 
 /** Entries that fall due together are taken in the order of their ids. */
@@ -97,11 +120,12 @@ function orderly(rev: number): string {
   return `${rev}`.padStart(10, '0');
 }
 
-/** What an entry of the outbox says: which commit to tell of. What it means is worked out when it is sent. */
+/**
+ * What an entry of the outbox says: which commit to tell of, whose meaning is worked out when it is sent; or an alert,
+ * which is small, and may be gone by then.
+ */
 export type CallbackBody = {
   readonly tenantId: string;
   readonly subscriptionId: string;
-  readonly jobId: string;
-  readonly rev: number;
   readonly at: Timestamp;
-};
+} & ({ readonly jobId: string; readonly rev: number } | { readonly alert: AlertPayload });

@@ -1,25 +1,32 @@
 import { PawlError } from '../../errors.js';
 import { CONTRACT_NAMES } from '../../contracts/index.js';
 import type { Engine } from '../engine.js';
-import type { Subscription } from './subscription-cache.js';
+import { CALLBACK_EVENTS, type Subscription } from './subscription-cache.js';
 
 export type NewSubscription = Omit<Subscription, 'id' | 'secret' | 'createdAt' | 'tasks'> & {
   readonly tasks?: readonly string[];
 };
 
 export async function subscribe(engine: Engine, asked: NewSubscription): Promise<Subscription> {
-  const { tenantId, url, contract, tasks = null } = asked;
+  const { tenantId, url, contract, events, tasks = null } = asked;
   if (!CONTRACT_NAMES.includes(contract)) {
     throw new PawlError('INVALID_OPTION', {
       detail: `contract is ${JSON.stringify(contract)}, which is none of ${CONTRACT_NAMES.join(', ')}`,
       details: { option: 'contract' },
     });
   }
+  if (events.length === 0 || events.some((event) => !CALLBACK_EVENTS.includes(event))) {
+    throw new PawlError('INVALID_OPTION', {
+      detail: `events is ${JSON.stringify(events)}, which is no list of ${CALLBACK_EVENTS.join(', ')}`,
+      details: { option: 'events' },
+    });
+  }
   await engine.courier.check(url);
   const bytes = Uint8Array.from({ length: 24 }, () => engine.random.int(256));
   const secret = `whsec_${Buffer.from(bytes).toString('base64')}`;
   const id = `sub_${engine.newId(0)}`;
-  const subscription: Subscription = { tenantId, id, url, contract, tasks, secret, createdAt: engine.now() };
+  const createdAt = engine.now();
+  const subscription: Subscription = { tenantId, id, url, contract, events, tasks, secret, createdAt };
   const body = JSON.stringify(subscription);
   await engine.store.putRecord({ kind: 'subscription', tenantId, id, version: 1, body }, 0);
   await engine.subscriptions.refresh();

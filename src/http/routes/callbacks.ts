@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { utc } from '../../contracts/index.js';
 import { deadCallbacks, redriveCallbacks } from '../../engine/callbacks/dead.js';
 import {
+  CALLBACK_EVENTS,
   listSubscriptions,
   type CallbackBody,
   type Subscription,
@@ -18,6 +19,7 @@ const subscriptionView = z.strictObject({
   subscription_id: z.string(),
   url: z.string(),
   contract: contractName,
+  events: z.array(z.enum(CALLBACK_EVENTS)),
   job_types: z.array(z.string()).nullable(),
   created_at: utcTime,
 });
@@ -42,11 +44,13 @@ export const callbackRoutes = [
     body: z.strictObject({
       url: text(2_000),
       contract: contractName.optional().default('run-state'),
+      events: z.array(z.enum(CALLBACK_EVENTS)).min(1).optional().default(['status']),
       job_types: z.array(text(200)).min(1).max(100).optional(),
     }),
     answers: { 201: subscriptionView.extend({ secret: z.string() }) },
-    async handle({ engine, caller: { tenantId }, body: { url, contract, job_types: tasks } }) {
-      const made = await subscribe(engine, { tenantId, url, contract, ...defined({ tasks }) });
+    async handle({ engine, caller: { tenantId }, body }) {
+      const { url, contract, events, job_types: tasks } = body;
+      const made = await subscribe(engine, { tenantId, url, contract, events, ...defined({ tasks }) });
       return created({ ...viewOf(made), secret: made.secret });
     },
   }),
@@ -106,11 +110,12 @@ export const callbackRoutes = [
   }),
 ];
 
-function viewOf({ id, url, contract, tasks, createdAt }: Subscription): z.output<typeof subscriptionView> {
+function viewOf({ id, url, contract, events, tasks, createdAt }: Subscription): z.output<typeof subscriptionView> {
   return {
     subscription_id: id,
     url,
     contract,
+    events: [...events],
     job_types: tasks && [...tasks],
     created_at: utc(createdAt),
   };

@@ -74,10 +74,13 @@ export function controls(tables: Tables, now: () => number): Controls {
       return { now: now(), schedules: due.slice(0, limit) };
     },
 
-    async putRecord(record, expected) {
+    async putRecord(record, expected, mail = []) {
       const key = recordKey(record);
       const saved = (records.get(key)?.version ?? 0) === expected;
       if (saved) records.set(key, { ...record });
+      for (const entry of saved ? mail : []) {
+        if (!outbox.has(entry.entryId)) outbox.set(entry.entryId, { ...entry, jobId: null, tries: 0 });
+      }
       return { now: now(), saved };
     },
     record: async (ref) => ({ now: now(), record: records.get(recordKey(ref)) ?? null }),

@@ -9,6 +9,7 @@ import { save } from './commit.js';
 import { controls } from './controls.js';
 import { mailbox } from './mailbox.js';
 import { byText, loadKept, Tables } from './tables.js';
+import { tallies } from './tallies.js';
 
 /**
  * Keeps everything in this process, and loses it with the process: for development, tests and the simulator.
@@ -122,6 +123,7 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
       if (saved) tables.dlq.set(item.dlqId, structuredClone(item));
       return { now: now(), saved };
     },
+    ...tallies(tables, now),
     ...mailbox(tables, now),
     ...controls(tables, now),
     ...localWakeUps(),

@@ -1,7 +1,17 @@
-import type { OutboxEntry, OutboxKind, OutboxOutcome, Reply } from '../../ports/store.js';
+import type { NewOutboxEntry, OutboxEntry, OutboxKind, OutboxOutcome, Reply } from '../../ports/store.js';
 import type { Queries } from './session.js';
+import { OUTBOX_COLUMNS, outboxBatch } from './write-rows.js';
 
 const ENTRY = 'entry_id AS "entryId", job_id AS "jobId", kind, due_at AS "dueAt", tries, body';
+
+/** Entries that belong to no job. One that is there already stays as it is. */
+export async function putOutbox(db: Queries, entries: readonly NewOutboxEntry[]): Promise<void> {
+  const { from, values } = outboxBatch([{ jobId: null, outbox: entries }], { alias: 'o', first: 1 });
+  await db.rows(
+    `INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from} ON CONFLICT DO NOTHING`,
+    values,
+  );
+}
 
 /** An entry that is taken falls due again when its lease ends: whoever took it may have died. */
 export async function takeOutbox(

@@ -21,6 +21,7 @@ import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
+import { countLive, dlqEntered, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 import { notifiedWakeUps } from './wake-ups.js';
 
@@ -82,8 +83,11 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     feed: (page) => feed(single, page),
     feedEnd: () => feedEnd(single),
     heads: (page) => heads(single, page),
+    retrying: (filter) => retrying(listed, filter),
+    countLive: (filter) => countLive(listed, filter),
     dlq: (filter) => dlq(single, filter),
     dlqItem: (dlqId) => dlqItem(single, dlqId),
+    dlqEntered: (filter) => dlqEntered(listed, filter),
     putDlqItem: (item) => putDlqItem(single, item),
 
     workers: (filter) => workers(single, filter),
@@ -98,7 +102,10 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     schedule: (ref) => schedule(single, ref),
     schedules: (filter) => schedules(single, filter),
     dueSchedules: (page) => dueSchedules(single, page),
-    putRecord: (row, expected) => putRecord(single, row, expected),
+    putRecord: (row, expected, mail = []) =>
+      mail.length === 0
+        ? putRecord(single, row, expected)
+        : session.transaction((db) => putRecord(db, row, expected, mail)),
     record: (ref) => record(single, ref),
     records: (filter) => records(single, filter),
     deleteRecord: (ref) => deleteRecord(single, ref),

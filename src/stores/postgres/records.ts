@@ -1,4 +1,5 @@
-import type { RecordRef, Reply, Store, StoredRecord } from '../../ports/store.js';
+import type { NewOutboxEntry, RecordRef, Reply, Store, StoredRecord } from '../../ports/store.js';
+import { putOutbox } from './outbox.js';
 import type { Queries } from './session.js';
 
 const RECORD = 'kind, tenant_id AS "tenantId", id, version, body';
@@ -8,6 +9,7 @@ export async function putRecord(
   db: Queries,
   { kind, tenantId, id, version, body }: StoredRecord,
   expected: number,
+  mail: readonly NewOutboxEntry[] = [],
 ): Promise<Reply<{ saved: boolean }>> {
   const saved =
     expected === 0
@@ -20,6 +22,7 @@ export async function putRecord(
           `UPDATE pawl.records SET version = $4, body = $5 ${BY_REF} AND version = $6 RETURNING 1`,
           [kind, tenantId, id, version, body, expected],
         );
+  if (saved.length > 0 && mail.length > 0) await putOutbox(db, mail);
   return { now: await db.now(), saved: saved.length > 0 };
 }
 

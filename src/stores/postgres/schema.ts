@@ -43,6 +43,8 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX jobs_wake ON pawl.jobs (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX jobs_deadline ON pawl.jobs (deadline_at) WHERE deadline_at IS NOT NULL;
   CREATE INDEX jobs_held ON pawl.jobs (incarnation) WHERE incarnation IS NOT NULL;
+  CREATE INDEX jobs_retrying ON pawl.jobs (tenant_id) WHERE status = 'retrying';
+  CREATE INDEX jobs_resting ON pawl.jobs (tenant_id) WHERE NOT ready AND incarnation IS NULL AND finished_at IS NULL;
   CREATE TABLE pawl.log (
     job_id text COLLATE "C" NOT NULL,
     rev int NOT NULL,
@@ -90,13 +92,14 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE TABLE pawl.dlq_items (
     dlq_id text COLLATE "C" PRIMARY KEY,
     job_id text NOT NULL,
-    tenant_id text NOT NULL,
+    tenant_id text COLLATE "C" NOT NULL,
     status text NOT NULL,
     version int NOT NULL,
     created_at bigint NOT NULL,
     item text NOT NULL
   );
   CREATE INDEX dlq_items_open ON pawl.dlq_items (job_id) WHERE status = 'open';
+  CREATE INDEX dlq_items_made ON pawl.dlq_items (created_at, dlq_id, tenant_id);
   CREATE TABLE pawl.gates (
     tenant_id text COLLATE "C" NOT NULL,
     gate text COLLATE "C" NOT NULL,
@@ -124,7 +127,7 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX schedules_due ON pawl.schedules (next_fire_at) WHERE next_fire_at IS NOT NULL;
   CREATE TABLE pawl.outbox (
     entry_id text COLLATE "C" PRIMARY KEY,
-    job_id text NOT NULL,
+    job_id text,
     kind text NOT NULL,
     due_at bigint,
     tries int NOT NULL DEFAULT 0,

@@ -63,7 +63,7 @@ function jsonOrNull(list: readonly unknown[]): string | null {
   return list.length === 0 ? null : JSON.stringify(list);
 }
 
-type Posted = NewOutboxEntry & { readonly jobId: string };
+type Posted = NewOutboxEntry & { readonly jobId: string | null };
 const OUTBOX: readonly Column<Posted>[] = [
   ['entry_id', 'text', ({ entryId }) => entryId],
   ['job_id', 'text', ({ jobId }) => jobId],
@@ -92,7 +92,8 @@ export const newJobs = (items: readonly CommitItem[], place: Place): Batch =>
 export const changes = (items: readonly CommitItem[], place: Place): Batch =>
   batch(CHANGE, written(items), place);
 
-export const outboxBatch = (items: readonly Pick<CommitItem, 'jobId' | 'outbox'>[], place: Place): Batch =>
+type Posting = { readonly jobId: string | null; readonly outbox: readonly NewOutboxEntry[] };
+export const outboxBatch = (items: readonly Posting[], place: Place): Batch =>
   batch(
     OUTBOX,
     items.flatMap(({ jobId, outbox }) => outbox.map((entry) => ({ ...entry, jobId }))),

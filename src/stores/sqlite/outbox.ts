@@ -1,7 +1,16 @@
-import type { OutboxEntry, OutboxKind, OutboxOutcome, Reply } from '../../ports/store.js';
+import type { NewOutboxEntry, OutboxEntry, OutboxKind, OutboxOutcome, Reply } from '../../ports/store.js';
 import type { Session } from './session.js';
 
 const ENTRY = 'entry_id AS entryId, job_id AS jobId, kind, due_at AS dueAt, tries, body';
+
+/** Entries that belong to no job. One that is there already stays as it is. */
+export function putOutbox(db: Session, entries: readonly NewOutboxEntry[]): void {
+  for (const { entryId, kind, dueAt, body } of entries) {
+    const sql =
+      'INSERT INTO outbox (entry_id, job_id, kind, due_at, body) VALUES (?, NULL, ?, ?, ?) ON CONFLICT DO NOTHING';
+    db.run(sql, entryId, kind, dueAt, body);
+  }
+}
 
 /** An entry that is taken falls due again when its lease ends: whoever took it may have died. */
 export function takeOutbox(

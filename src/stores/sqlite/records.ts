@@ -1,4 +1,5 @@
-import type { RecordRef, Reply, Store, StoredRecord } from '../../ports/store.js';
+import type { NewOutboxEntry, RecordRef, Reply, Store, StoredRecord } from '../../ports/store.js';
+import { putOutbox } from './outbox.js';
 import type { Session } from './session.js';
 
 const RECORD = 'kind, tenant_id AS tenantId, id, version, body';
@@ -8,6 +9,7 @@ export function putRecord(
   db: Session,
   { kind, tenantId, id, version, body }: StoredRecord,
   expected: number,
+  mail: readonly NewOutboxEntry[] = [],
 ): Reply<{ saved: boolean }> {
   const { changes } =
     expected === 0
@@ -28,7 +30,9 @@ export function putRecord(
           id,
           expected,
         );
-  return { now: db.now(), saved: changes > 0 };
+  const saved = changes > 0;
+  if (saved) putOutbox(db, mail);
+  return { now: db.now(), saved };
 }
 
 export function record(

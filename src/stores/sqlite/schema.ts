@@ -46,6 +46,8 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX jobs_wake ON jobs (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX jobs_deadline ON jobs (deadline_at) WHERE deadline_at IS NOT NULL;
   CREATE INDEX jobs_held ON jobs (incarnation) WHERE incarnation IS NOT NULL;
+  CREATE INDEX jobs_retrying ON jobs (tenant_id) WHERE status = 'retrying';
+  CREATE INDEX jobs_resting ON jobs (tenant_id) WHERE ready = 0 AND incarnation IS NULL AND finished_at IS NULL;
   CREATE TABLE log (
     position INTEGER PRIMARY KEY AUTOINCREMENT,
     job INTEGER NOT NULL,
@@ -99,6 +101,7 @@ export const MIGRATIONS: readonly Migration[] = [
     item TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX dlq_items_open ON dlq_items (job_id) WHERE status = 'open';
+  CREATE INDEX dlq_items_made ON dlq_items (created_at, dlq_id, tenant_id);
   CREATE TABLE holds (
     job INTEGER PRIMARY KEY,
     reason TEXT NOT NULL,
@@ -121,7 +124,7 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX schedules_due ON schedules (next_fire_at) WHERE next_fire_at IS NOT NULL;
   CREATE TABLE outbox (
     entry_id TEXT PRIMARY KEY,
-    job_id TEXT NOT NULL,
+    job_id TEXT,
     kind TEXT NOT NULL,
     due_at INTEGER,
     tries INTEGER NOT NULL DEFAULT 0,

@@ -22,6 +22,7 @@ import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, storeError } from './session.js';
+import { countLive, dlqEntered, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 
 /** Commits in one transaction: more stall the event loop for longer, fewer sync the disk more often. */
@@ -72,8 +73,11 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     feed: async (page) => feed(db, page),
     feedEnd: async () => feedEnd(db),
     heads: async (page) => heads(db, page),
+    retrying: async (filter) => retrying(db, filter),
+    countLive: async (filter) => countLive(db, filter),
     dlq: async (filter) => dlq(db, filter),
     dlqItem: async (dlqId) => dlqItem(db, dlqId),
+    dlqEntered: async (filter) => dlqEntered(db, filter),
     putDlqItem: (item) => db.write(() => putDlqItem(db, item)),
 
     workers: async (filter) => workers(db, filter),
@@ -88,7 +92,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     schedule: async (ref) => schedule(db, ref),
     schedules: async (filter) => schedules(db, filter),
     dueSchedules: async (page) => dueSchedules(db, page),
-    putRecord: (row, expected) => db.write(() => putRecord(db, row, expected)),
+    putRecord: (row, expected, mail) => db.write(() => putRecord(db, row, expected, mail)),
     record: async (ref) => record(db, ref),
     records: async (filter) => records(db, filter),
     deleteRecord: (ref) => db.write(() => deleteRecord(db, ref)),

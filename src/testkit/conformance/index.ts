@@ -7,6 +7,7 @@ import { limits } from './limits.js';
 import { lostReplies } from './lost-replies.js';
 import type { Topic } from './rig.js';
 import { leases, timers } from './time.js';
+import { tallies } from './tallies.js';
 import { outbox, records, retention, schedules } from './upkeep.js';
 import { deadLetters, feed, lists } from './views.js';
 import { wakeUps } from './wake-ups.js';
@@ -24,6 +25,7 @@ export const STORE_CONFORMANCE: readonly Topic[] = [
   lists,
   feed,
   deadLetters,
+  tallies,
   limits,
   schedules,
   records,

@@ -178,6 +178,9 @@ async function describeAll(
     (await store.list({ tenantId: null, statuses: null, task: null, limit: 50, cursor: null })).rows,
   );
   say('counts', (await store.counts({ tenantId: null })).counts);
+  say('retrying', (await store.retrying({ atLeast: 1 })).tenants);
+  for (const tenantId of TENANTS) say('live', (await store.countLive({ tenantId, atMost: 20 })).count);
+  say('entered', (await store.dlqEntered({ from: 0, until: Number.MAX_SAFE_INTEGER, atLeast: 1 })).tenants);
   const { rows } = await store.feed({ after: null, limit: 10_000 });
   const places = new Map(
     ids.map((id) => [id, rows.filter(({ jobId }) => jobId === id).map(({ rev }) => rev)]),

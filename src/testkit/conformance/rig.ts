@@ -132,8 +132,8 @@ export class Rig {
 
   /** A job that a worker holds. */
   async running(jobId: string, spec: Partial<JobSpec> = {}): Promise<Job> {
-    await this.create(jobId, spec);
-    const { jobs } = await this.claim('worker-a');
+    const { spec: asked } = await this.create(jobId, spec);
+    const { jobs } = await this.claim('worker-a', { lanes: [laneOf(asked)] });
     return jobs.find((job) => job.spec.jobId === jobId) ?? fail(`${jobId} was not claimed`);
   }
 

@@ -128,6 +128,55 @@ export const outbox: Topic = {
         ['e4'],
       );
     },
+    'mail that comes with a record is there with it, once, and not without': async (rig) => {
+      const { store } = rig;
+      const alert = { kind: 'alert', tenantId: 'acme', id: 'a' } as const;
+      const put = async (version: number, ...mail: string[]) =>
+        (
+          await store.putRecord(
+            { ...alert, version, body: `${version}` },
+            version - 1,
+            mail.map((id) => entry(id)),
+          )
+        ).saved;
+      const take = async () =>
+        (await store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 })).entries;
+      deepStrictEqual(
+        [await put(1, 'r1', 'r2'), await put(1, 'r3'), await put(3, 'r4')],
+        [true, false, false],
+      );
+      deepStrictEqual(
+        await take(),
+        ['r1', 'r2'].map((id) => ({ ...entry(id), jobId: null, tries: 1 })),
+      );
+      // An entry that is there already stays as it is: still taken, and tried once.
+      equal(await put(2, 'r1', 'r5'), true);
+      deepStrictEqual(
+        (await take()).map(({ entryId }) => entryId),
+        ['r5'],
+      );
+      await store.settleOutbox([{ entryId: 'r1', outcome: 'dead' }]);
+      deepStrictEqual((await store.deadOutbox({ kind: 'callback', limit: 9 })).entries, [
+        { ...entry('r1'), dueAt: 0, jobId: null, tries: 1 },
+      ]);
+      deepStrictEqual((await store.record(alert)).record, { ...alert, version: 2, body: '2' });
+    },
+    'of writers of one version of a record at once, one’s mail is there': async (rig) => {
+      const stores = await Promise.all(Array.from({ length: 8 }, () => rig.connect()));
+      const saved = await Promise.all(
+        stores.map(async (store, n) => {
+          const record = { kind: 'alert', tenantId: 'acme', id: 'a', version: 1, body: `${n}` } as const;
+          return (await store.putRecord(record, 0, [entry(`race-${n}`)])).saved;
+        }),
+      );
+      const { entries } = await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 });
+      const { record } = await rig.store.record({ kind: 'alert', tenantId: 'acme', id: 'a' });
+      equal(saved.filter((one) => one).length, 1);
+      deepStrictEqual(
+        entries.map(({ entryId }) => entryId),
+        [`race-${record?.body}`],
+      );
+    },
     'one that failed is tried later, one that was given up is kept': async (rig) => {
       await rig.create('job_out_3', {}, { outbox: [entry('e5'), entry('e6')] });
       await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 });

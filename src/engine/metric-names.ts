@@ -1,0 +1,36 @@
+/** `counter`: only ever grows, while a process lives. `gauge`: what it is at the moment. */
+export type Metric = {
+  readonly kind: 'counter' | 'gauge';
+  readonly labels: readonly string[];
+  readonly help: string;
+};
+
+/** Every metric that Pawl exposes. Whoever exposes one, and every rule on one, names it as it stands here. */
+export const METRICS = {
+  pawl_jobs: { kind: 'gauge', labels: ['tenant', 'status'], help: 'Jobs, by state.' },
+  pawl_dlq_entries_total: { kind: 'counter', labels: ['tenant'], help: 'Jobs that were dead-lettered.' },
+  pawl_dlq_open: { kind: 'gauge', labels: ['tenant'], help: 'Dead letters that nobody has dealt with.' },
+  pawl_transitions_refused_total: {
+    kind: 'counter',
+    labels: ['tenant'],
+    help: 'Commands that were refused because of the state that their job was in.',
+  },
+  pawl_queue_oldest_seconds: {
+    kind: 'gauge',
+    labels: ['queue'],
+    help: 'How long the job that has been due for longest has waited for a worker.',
+  },
+  pawl_leases_expired_total: {
+    kind: 'counter',
+    labels: [],
+    help: 'Jobs that were taken from a worker that was gone.',
+  },
+  pawl_effects_late_total: {
+    kind: 'counter',
+    labels: [],
+    help: 'Effects that happened after they had been declared not to have.',
+  },
+  pawl_store_up: { kind: 'gauge', labels: [], help: '1 while the store can be used, else 0.' },
+} as const satisfies Readonly<Record<`pawl_${string}`, Metric>>;
+
+export type MetricName = keyof typeof METRICS;

@@ -1,0 +1,17 @@
+import { PawlError } from '../errors.js';
+import type { Engine } from './engine.js';
+import { backoffMs } from './repeat.js';
+
+/** Asks until the store answers, however long that takes: for what must not get lost with an outage. */
+export async function untilAnswered<T>(engine: Engine, ask: () => Promise<T>): Promise<T> {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof PawlError && error.retryable)) throw error;
+      await new Promise<void>((resolve) => {
+        engine.alarms.set(backoffMs(engine, failures), resolve);
+      });
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import type { Reply, Store, TenantCount } from '../../ports/store.js';
+import type { Session } from './session.js';
+
+export function retrying(
+  db: Session,
+  { atLeast }: Parameters<Store['retrying']>[0],
+): Reply<{ tenants: TenantCount[] }> {
+  const rows = db.all<TenantCount>(
+    `SELECT tenant_id AS tenantId, count(*) AS count FROM jobs WHERE status = 'retrying'
+     GROUP BY tenant_id HAVING count(*) >= ? ORDER BY tenant_id`,
+    atLeast,
+  );
+  return { now: db.now(), tenants: rows.map((row) => ({ ...row })) };
+}
+
+/**
+ * Every job that has not ended is ready, held by somebody, or resting; each of the three has an index of its own, so
+ * that a job that is started, claimed and finished needs none for being counted. Those that ended are in none.
+ */
+export function countLive(
+  db: Session,
+  { tenantId, atMost }: Parameters<Store['countLive']>[0],
+): Reply<{ count: number }> {
+  const among = (rows: string, ...values: readonly string[]): number => {
+    const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE ${rows} AND tenant_id = ? LIMIT ?)`;
+    return db.get<{ count: number }>(sql, ...values, tenantId, atMost)?.count ?? 0;
+  };
+  let count = among('ready = 0 AND incarnation IS NULL AND finished_at IS NULL');
+  if (count < atMost) count += among('incarnation IS NOT NULL');
+  for (let lane = laneAfter(db, ''); lane !== undefined; lane = laneAfter(db, lane)) {
+    if (count >= atMost) break;
+    count += among('ready = 1 AND lane = ?', lane);
+  }
+  return { now: db.now(), count: Math.min(count, atMost) };
+}
+
+/** Lanes are few: one look-up for each that has work. */
+function laneAfter(db: Session, last: string): string | undefined {
+  const sql = 'SELECT lane FROM jobs WHERE ready = 1 AND lane > ? ORDER BY lane LIMIT 1';
+  return db.get<{ lane: string }>(sql, last)?.lane;
+}
+
+export function dlqEntered(
+  db: Session,
+  { from, until, atLeast }: Parameters<Store['dlqEntered']>[0],
+): Reply<{ tenants: TenantCount[] }> {
+  const rows = db.all<TenantCount>(
+    `SELECT tenant_id AS tenantId, count(*) AS count FROM dlq_items WHERE created_at >= ? AND created_at < ?
+     GROUP BY tenant_id HAVING count(*) >= ? ORDER BY tenant_id`,
+    from,
+    until,
+    atLeast,
+  );
+  return { now: db.now(), tenants: rows.map((row) => ({ ...row })) };
+}
