@@ -59,7 +59,7 @@ test('each execution is a short trace of its own, linked to where the job was st
   for (const run of runs) {
     expect(run.links.map(({ context }) => context.spanId)).toEqual([origin.spanId]);
     expect(run.spanContext().traceId).not.toBe(origin.traceId);
-    const [child] = spans.filter(
+    const child = spans.find(
       ({ parentSpanContext }) => parentSpanContext?.spanId === run.spanContext().spanId,
     );
     expect(child?.name).toBe('call the carrier');

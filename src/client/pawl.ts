@@ -1,15 +1,7 @@
 import { PawlError } from '../errors.js';
 import { readAlertOptions, type AlertSettings } from '../engine/alerts/alert-options.js';
-import { toMs, type Duration } from '../engine/duration.js';
 import { Engine } from '../engine/engine.js';
-import { toJsonText } from '../engine/json-text.js';
-import { newJob, type StartOptions } from '../engine/new-job.js';
-import { resolveEffect, resumeParked } from '../engine/operator.js';
 import type { Retention } from '../engine/retention.js';
-import { startJobs, type Started } from '../engine/start-jobs.js';
-import { unknownEffects, type UnknownEffect } from '../engine/unknown-effects.js';
-import { explain, type Explanation } from '../engine/why.js';
-import type { Status } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
 import type { Courier } from '../ports/courier.js';
 import type { Logger } from '../ports/logger.js';
@@ -17,20 +9,17 @@ import type { Random } from '../ports/random.js';
 import type { Store } from '../ports/store.js';
 import type { Tracing } from '../ports/tracing.js';
 import type { Hooks } from '../worker/hooks.js';
-import type { TaskDefinition } from '../worker/task-definition.js';
-import { Worker } from '../worker/worker.js';
-import { Alerts } from './alerts.js';
+import { Pawl } from './app.js';
 import { jsonLogger } from './console-logger.js';
-import { Callbacks } from './callbacks.js';
-import { DeadLetters } from './dead-letters.js';
 import { httpCourier, type CourierOptions } from './http-courier.js';
-import { JobHandle } from './job-handle.js';
 import { openStore } from './open-store.js';
-import { Schedules, type DeclaredSchedule } from './schedules.js';
-import { stopOnSignal } from './stop-on-signal.js';
+import type { DeclaredSchedule } from './schedules.js';
 import { systemClock } from './system-clock.js';
 import { systemRandom } from './system-random.js';
-import type { AnyTask, Task } from './task.js';
+import type { AnyTask } from './task.js';
+
+export { Pawl };
+export type { EffectDecision, Start, StartWith, WorkOptions } from './app.js';
 
 export type PawlOptions = {
   /** `sqlite:` and a path, `postgres://…`, or `memory:`; or a store that is open already. */
@@ -53,220 +42,6 @@ export type PawlOptions = {
   readonly random?: Random;
   readonly courier?: Courier;
 };
-
-export type WorkOptions = {
-  /** How many jobs run at once in this process. */
-  readonly concurrency?: number;
-  /** A name that this process keeps across restarts: what it left behind is then taken up at once. */
-  readonly workerId?: string;
-  readonly lease?: Duration;
-  readonly poll?: Duration;
-  readonly queues?: readonly string[];
-  /** How long running jobs get to end when the worker stops. */
-  readonly drain?: Duration;
-  /** Stop on SIGTERM and SIGINT before the process ends. On unless switched off. */
-  readonly stopOnSignal?: boolean;
-};
-
-/** `tx`: a `pg` client with an open transaction on the same database. The job exists if and when it commits. */
-export type StartWith = StartOptions & { readonly tx?: unknown };
-export type Start<R> = { readonly job: JobHandle<R>; readonly idempotentHit: boolean };
-
-export type EffectDecision =
-  | { readonly verdict: 'happened'; readonly result: unknown }
-  | { readonly verdict: 'notHappened' }
-  | { readonly verdict: 'fail' };
-
-const DEFAULT_CONCURRENCY = 50;
-const DEFAULT_LEASE: Duration = '30s';
-const DEFAULT_POLL: Duration = '1s';
-const DEFAULT_DRAIN: Duration = '10s';
-
-type Parts = {
-  readonly tasks: readonly AnyTask[];
-  readonly hooks: Hooks;
-  readonly tracing: Tracing | null;
-  readonly retention: Retention | null;
-};
-
-export type Inside = {
-  readonly engine: Engine;
-  readonly tasks: readonly TaskDefinition[];
-  /** Whether its worker is able to work; null while it has none. */
-  readonly isWorking: () => boolean | null;
-};
-
-/** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
-export class Pawl {
-  readonly #engine: Engine;
-  readonly #tasks: readonly AnyTask[];
-  readonly #hooks: Hooks;
-  readonly #tracing: Tracing | null;
-  readonly #retention: Retention | null;
-  readonly schedules: Schedules;
-  readonly deadLetters: DeadLetters;
-  readonly callbacks: Callbacks;
-  readonly alerts: Alerts;
-  readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
-  #forgetSignals: () => void = () => undefined;
-  #closed = false;
-
-  constructor(engine: Engine, { tasks, hooks, tracing, retention }: Parts) {
-    this.#engine = engine;
-    this.#tasks = tasks;
-    this.#hooks = hooks;
-    this.#tracing = tracing;
-    this.#retention = retention;
-    this.schedules = new Schedules(engine);
-    this.deadLetters = new DeadLetters(engine);
-    this.callbacks = new Callbacks(engine);
-    this.alerts = new Alerts(engine);
-  }
-
-  /** What stands behind an application, for the server that opens it to others. */
-  static inside(app: Pawl): Inside {
-    return {
-      engine: app.#engine,
-      tasks: app.#tasks.map(({ definition }) => definition),
-      isWorking: () => app.#worker.current && app.#worker.current.isAble,
-    };
-  }
-
-  /** Starts a job, or finds the one that was started with the same key. */
-  async start<I, R>(task: Task<I, R>, input: NoInfer<I>, options: StartWith = {}): Promise<Start<R>> {
-    const [started] = await this.startMany(task, [{ input, options }], { tx: options.tx });
-    return started as Start<R>;
-  }
-
-  /** Starts many jobs in one commit to the store. */
-  async startMany<I, R>(
-    task: Task<I, R>,
-    jobs: readonly { readonly input: NoInfer<I>; readonly options?: StartOptions }[],
-    { tx }: { tx?: unknown } = {},
-  ): Promise<Start<R>[]> {
-    this.#expectOpen();
-    const { definition } = task;
-    const what = `the input of '${definition.name}'`;
-    const traceparent = this.#tracing?.origin() ?? null;
-    const origin = traceparent === null ? {} : { traceparent };
-    const asked = await Promise.all(
-      jobs.map(async ({ input, options = {} }) => {
-        const { value, text } = await definition.readInput(input, what);
-        const concurrencyKey = definition.concurrency?.key(value) ?? null;
-        return newJob(this.#engine, definition, {
-          input: text,
-          concurrencyKey,
-          options: { ...origin, ...options },
-        });
-      }),
-    );
-    const started = await startJobs(this.#engine, asked, tx === undefined ? {} : { tx });
-    return started.map((one) => this.#handle<R>(one));
-  }
-
-  /** A job that was started earlier, or elsewhere. */
-  job<R = unknown>(jobId: string): JobHandle<R> {
-    return new JobHandle(this.#engine, { jobId, tenantId: null });
-  }
-
-  /** What a job is waiting for, in one sentence. */
-  why(jobId: string): Promise<Explanation> {
-    return explain(this.#engine, jobId);
-  }
-
-  /** How many jobs are in each state. */
-  async counts({ tenantId = null }: { tenantId?: string | null } = {}): Promise<
-    Partial<Record<Status, number>>
-  > {
-    return (await this.#engine.store.counts({ tenantId })).counts;
-  }
-
-  /** Effects that nobody knows the outcome of, and whose jobs wait for an operator. */
-  unknownEffects({ tenantId = null }: { tenantId?: string | null } = {}): Promise<UnknownEffect[]> {
-    return unknownEffects(this.#engine, tenantId);
-  }
-
-  /** Decides on an effect of unknown outcome that a job is parked on. */
-  async resolveEffect(
-    jobId: string,
-    {
-      step,
-      occurrence = 1,
-      by,
-      ...decision
-    }: { step: string; occurrence?: number; by: string } & EffectDecision,
-  ): Promise<void> {
-    const verdict =
-      decision.verdict === 'happened'
-        ? ({ kind: 'happened', result: toJsonText(decision.result, 'the result of the effect') } as const)
-        : ({ kind: decision.verdict } as const);
-    const authority = { tenantId: null, actor: `operator:${by}` };
-    await resolveEffect(this.#engine, { jobId, step, occurrence, verdict }, authority);
-  }
-
-  /** Lets a job go on that was parked because its handler had left its history. */
-  async resume(jobId: string, { by }: { by: string }): Promise<void> {
-    await resumeParked(this.#engine, jobId, { tenantId: null, actor: `operator:${by}` });
-  }
-
-  /** Begins to work on jobs, until `stop`. */
-  async work(options: WorkOptions = {}): Promise<void> {
-    this.#expectOpen();
-    if (this.#worker.current) return;
-    const { concurrency = DEFAULT_CONCURRENCY, lease = DEFAULT_LEASE, poll = DEFAULT_POLL } = options;
-    if (!(Number.isInteger(concurrency) && concurrency > 0)) {
-      throw new PawlError('INVALID_OPTION', {
-        detail: `concurrency is ${String(concurrency)}, which is no whole number above 0`,
-        details: { option: 'concurrency' },
-      });
-    }
-    const worker = new Worker(this.#engine, {
-      tasks: this.#tasks.map(({ definition }) => definition),
-      workerId: options.workerId ?? null,
-      concurrency,
-      leaseMs: toMs(lease, 'lease'),
-      pollMs: toMs(poll, 'poll'),
-      queues: options.queues ?? null,
-      hooks: this.#hooks,
-      tracing: this.#tracing,
-      retention: this.#retention,
-      onStopped: (error) => {
-        this.#engine.log.error('the worker stops', { error });
-        void this.stop();
-      },
-    });
-    this.#worker.current = worker;
-    this.#worker.drainMs = toMs(options.drain ?? DEFAULT_DRAIN, 'drain');
-    if (options.stopOnSignal ?? true) this.#forgetSignals = stopOnSignal(() => this.stop());
-    await worker.start();
-  }
-
-  /** Stops working: no new jobs, and those that run end or are handed back. Safe to call twice, or before `work`. */
-  async stop(): Promise<void> {
-    const { current, drainMs } = this.#worker;
-    this.#worker.current = null;
-    this.#forgetSignals();
-    await current?.stop({ drainMs });
-  }
-
-  /** Stops, and lets go of the store. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.stop();
-    this.#engine.alarms.stop();
-    await this.#engine.store.close();
-  }
-
-  #expectOpen(): void {
-    if (this.#closed) throw new PawlError('APP_CLOSED', { detail: 'it cannot start or run jobs any more' });
-  }
-
-  #handle<R>({ job, idempotentHit }: Started): Start<R> {
-    const { jobId, tenantId } = job.spec;
-    return { job: new JobHandle<R>(this.#engine, { jobId, tenantId }), idempotentHit };
-  }
-}
 
 /** Opens Pawl on a store, with the tasks that this process knows. */
 export async function pawl(options: PawlOptions): Promise<Pawl> {

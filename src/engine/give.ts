@@ -38,11 +38,7 @@ export async function give(
     if (asked === null) return { ok: true, job: found.job, changed: false };
     const steps: StepIndex = asked.needsSteps ? await readSteps(store, jobId) : NO_STEPS;
     const decision = decide(found.job, asked.command, steps);
-    if (!decision.ok) {
-      if (decision.code === 'INVALID_TRANSITION')
-        engine.meters.transitionsRefused.add(found.job.spec.tenantId);
-      return decision;
-    }
+    if (!decision.ok) return decision;
     const { events } = decision;
     if (events.length === 0) return { ok: true, job: found.job, changed: false };
 

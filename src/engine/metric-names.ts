@@ -1,6 +1,6 @@
-/** `counter`: only ever grows, while a process lives. `gauge`: what it is at the moment. */
+/** `counter`: only ever grows, while a process lives. `gauge`: what it is at the moment. `histogram`: how long things took. */
 export type Metric = {
-  readonly kind: 'counter' | 'gauge';
+  readonly kind: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
   readonly help: string;
 };
@@ -30,6 +30,32 @@ export const METRICS = {
     labels: [],
     help: 'Effects that happened after they had been declared not to have.',
   },
+  pawl_jobs_finished_total: {
+    kind: 'counter',
+    labels: ['status'],
+    help: 'Jobs that ended in this process, by how.',
+  },
+  pawl_claim_wait_seconds: {
+    kind: 'histogram',
+    labels: [],
+    help: 'How long jobs that this process claimed had waited since they could be.',
+  },
+  pawl_fenced_writes_total: {
+    kind: 'counter',
+    labels: [],
+    help: 'Writes of workers that had lost their job, which were refused.',
+  },
+  pawl_effects_total: {
+    kind: 'counter',
+    labels: ['state'],
+    help: 'Entries of effects: entered, recorded, closed without effect, of unknown outcome, reconciled.',
+  },
+  pawl_event_loop_lag_seconds: {
+    kind: 'gauge',
+    labels: ['quantile'],
+    help: 'How late timers of this process are, since the last look.',
+  },
+  pawl_streams: { kind: 'gauge', labels: [], help: 'Readers of event streams.' },
   pawl_store_up: { kind: 'gauge', labels: [], help: '1 while the store can be used, else 0.' },
 } as const satisfies Readonly<Record<`pawl_${string}`, Metric>>;
 

@@ -10,6 +10,8 @@ import { Api } from './api.js';
 import { Doorkeeper } from './auth.js';
 import { FeedHub } from './feed-hub.js';
 import { forgetOldAnswers } from './first-answers.js';
+import { LoopLag } from './loop-lag.js';
+import { Metrics } from './metrics.js';
 import { ROUTES } from './route-table.js';
 
 export type ServeOptions = {
@@ -47,11 +49,15 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
     });
   }
   const closing = new AbortController();
+  const feed = new FeedHub(engine);
+  const lag = new LoopLag();
+  lag.start();
   const backend = {
     engine,
     tasks: byName(tasks),
     defaultTask,
-    feed: new FeedHub(engine),
+    feed,
+    metrics: new Metrics(engine, { lag, streams: () => feed.listeners }),
     keysChanged: () => doorkeeper.forget(),
     isWorking,
     closing: closing.signal,
@@ -69,6 +75,7 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
     url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
     async close() {
       closing.abort();
+      lag.stop();
       await sweep.stop();
       await shut(server, engine);
     },

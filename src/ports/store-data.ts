@@ -186,6 +186,7 @@ export type OutboxOutcome =
   | { readonly entryId: string; readonly outcome: 'done' | 'dead' }
   | { readonly entryId: string; readonly outcome: 'again'; readonly dueAt: Timestamp };
 
+export type LiveCount = TenantCount & { readonly status: Status };
 export type TenantCount = { readonly tenantId: string; readonly count: number };
 
 export type PurgePage = {

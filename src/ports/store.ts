@@ -27,6 +27,7 @@ import type {
   RecordRef,
   StoredRecord,
   TenantCount,
+  LiveCount,
   NewOutboxEntry,
   OutboxKind,
   OutboxEntry,
@@ -97,6 +98,8 @@ export interface Store {
    * are left out of account.
    */
   heads(page: { limit: number }): Promise<Reply<{ readonly heads: readonly LaneHead[] }>>;
+  /** How many jobs that have not ended are in each state, by tenant. Those that have are not looked at. */
+  liveCounts(): Promise<Reply<{ readonly counts: readonly LiveCount[] }>>;
   /** How many jobs are retrying, of each tenant that has at least so many. By tenant. */
   retrying(filter: { atLeast: number }): Promise<Reply<{ readonly tenants: readonly TenantCount[] }>>;
   /** How many of a tenant's jobs have not ended, counted up to `atMost`. Those that have are not looked at. */
@@ -116,6 +119,8 @@ export interface Store {
     limit: number;
   }): Promise<Reply<{ readonly items: readonly DlqItem[] }>>;
   dlqItem(dlqId: string): Promise<Reply<{ readonly item: DlqItem | null }>>;
+  /** How many items are open, of each tenant that has any. */
+  dlqOpen(): Promise<Reply<{ readonly tenants: readonly TenantCount[] }>>;
   /** How many items were made from `from` on and before `until`, of each tenant that has at least so many. By tenant. */
   dlqEntered(filter: {
     from: Timestamp;

@@ -62,6 +62,7 @@ export async function noteRefusal(
   engine: Engine,
   { tenantId, jobId, traceId, asked }: RefusedCommand,
 ): Promise<void> {
+  engine.meters.transitionsRefused.add(tenantId);
   const rule = engine.alerts.transitionRefused;
   if (rule === null) return;
   const now = engine.now();

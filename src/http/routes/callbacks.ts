@@ -78,7 +78,7 @@ export const callbackRoutes = [
           z.strictObject({
             entry_id: z.string(),
             subscription_id: z.string(),
-            job_id: z.string(),
+            job_id: z.string().nullable(),
             tries: z.int(),
             since: utcTime,
           }),
@@ -110,7 +110,14 @@ export const callbackRoutes = [
   }),
 ];
 
-function viewOf({ id, url, contract, events, tasks, createdAt }: Subscription): z.output<typeof subscriptionView> {
+function viewOf({
+  id,
+  url,
+  contract,
+  events,
+  tasks,
+  createdAt,
+}: Subscription): z.output<typeof subscriptionView> {
   return {
     subscription_id: id,
     url,

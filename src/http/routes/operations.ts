@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { utc } from '../../contracts/index.js';
+import { jobView as jobViewOf, utc, utcOrNull } from '../../contracts/index.js';
+import { ALERT_RULES, ALERT_STATES } from '../../engine/alerts/alert.js';
+import { listAlerts } from '../../engine/alerts/list-alerts.js';
 import { listAudit } from '../../engine/audit.js';
 import { toJsonText } from '../../engine/json-text.js';
 import { resolveEffect, type OperatorVerdict } from '../../engine/operator.js';
 import { unknownEffects } from '../../engine/unknown-effects.js';
-import { jobView as jobViewOf } from '../../contracts/index.js';
 import { queueOf } from '../../kernel/index.js';
-import { jobId, page, payload, text, utcTime } from '../fields.js';
+import { jobId, page, payload, text, utcTime, utcTimeOrNull } from '../fields.js';
 import { ok, route } from '../route.js';
 import { jobView } from '../views.js';
 
@@ -138,6 +139,61 @@ export const operationRoutes = [
         kind === 'happened' ? { kind, result: toJsonText(result, 'the result of the effect') } : { kind };
       const asked = { jobId: params.job_id, step, occurrence, verdict };
       return ok(jobViewOf(await resolveEffect(engine, asked, caller)));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/v1/alerts',
+    access: 'viewer',
+    summary: 'What somebody should look at, newest first.',
+    query: z.strictObject({
+      state: z
+        .enum([...ALERT_STATES, 'all'])
+        .optional()
+        .default('raised'),
+      limit: page.limit,
+    }),
+    answers: {
+      200: z.strictObject({
+        alerts: z.array(
+          z.strictObject({
+            alert_id: z.string(),
+            rule: z.enum(ALERT_RULES),
+            severity: z.enum(['P1', 'P2']),
+            state: z.enum(ALERT_STATES),
+            message: z.string(),
+            value: z.number(),
+            threshold: z.number(),
+            since: utcTime,
+            raised_at: utcTimeOrNull,
+            cleared_at: utcTimeOrNull,
+            job_id: z.string().nullable(),
+            trace_id: z.string().nullable(),
+            step: z.string().nullable(),
+          }),
+        ),
+      }),
+    },
+    async handle({ engine, caller: { tenantId }, query }) {
+      const state = query.state === 'all' ? null : query.state;
+      const found = await listAlerts(engine, { tenantId, state, limit: query.limit });
+      return ok({
+        alerts: found.map((alert) => ({
+          alert_id: alert.alertId,
+          rule: alert.rule,
+          severity: alert.severity,
+          state: alert.state,
+          message: alert.message,
+          value: alert.value,
+          threshold: alert.threshold,
+          since: utc(alert.since),
+          raised_at: utcOrNull(alert.raisedAt),
+          cleared_at: utcOrNull(alert.clearedAt),
+          job_id: alert.jobId,
+          trace_id: alert.traceId,
+          step: alert.step,
+        })),
+      });
     },
   }),
   route({

@@ -23,4 +23,15 @@ export const systemRoutes = [
       return ok({ status: 'ready' });
     },
   }),
+  route({
+    method: 'GET',
+    path: '/metrics',
+    access: 'viewer',
+    summary: "Metrics as Prometheus reads them: this process's, and the tenant's jobs and dead letters.",
+    answers: { 200: 'text/plain' },
+    async handle({ metrics, caller }) {
+      const text = await metrics.text(caller.tenantId);
+      return new Response(text, { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } });
+    },
+  }),
 ];

@@ -1,7 +1,7 @@
-import type { Store, TenantCount } from '../../ports/store.js';
+import type { LiveCount, Store, TenantCount } from '../../ports/store.js';
 import { byText, type Tables } from './tables.js';
 
-type Tallies = Pick<Store, 'retrying' | 'countLive' | 'dlqEntered'>;
+type Tallies = Pick<Store, 'retrying' | 'countLive' | 'liveCounts' | 'dlqOpen' | 'dlqEntered'>;
 
 /** How many there are of what, by tenant. */
 export function tallies({ jobs, dlq }: Tables, now: () => number): Tallies {
@@ -15,6 +15,23 @@ export function tallies({ jobs, dlq }: Tables, now: () => number): Tallies {
         ({ row }) => row.tenantId === tenantId && row.finishedAt === null,
       );
       return { now: now(), count: Math.min(live.length, atMost) };
+    },
+    async liveCounts() {
+      const counts = new Map<string, LiveCount>();
+      for (const { row } of jobs.values()) {
+        const { tenantId, status, finishedAt } = row;
+        if (finishedAt !== null) continue;
+        const key = JSON.stringify([tenantId, status]);
+        counts.set(key, { tenantId, status, count: (counts.get(key)?.count ?? 0) + 1 });
+      }
+      const inOrder = [...counts.values()].toSorted(
+        (a, b) => byText(a.tenantId, b.tenantId) || byText(a.status, b.status),
+      );
+      return { now: now(), counts: inOrder };
+    },
+    async dlqOpen() {
+      const open = [...dlq.values()].filter(({ status }) => status === 'open');
+      return { now: now(), tenants: byTenant(open.map(({ tenantId }) => tenantId)) };
     },
     async dlqEntered({ from, until, atLeast }) {
       const found = [...dlq.values()].filter(({ createdAt }) => createdAt >= from && createdAt < until);

@@ -21,7 +21,7 @@ import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
-import { countLive, dlqEntered, retrying } from './tallies.js';
+import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 import { notifiedWakeUps } from './wake-ups.js';
 
@@ -85,6 +85,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     heads: (page) => heads(single, page),
     retrying: (filter) => retrying(listed, filter),
     countLive: (filter) => countLive(listed, filter),
+    liveCounts: () => liveCounts(listed),
+    dlqOpen: () => dlqOpen(listed),
     dlq: (filter) => dlq(single, filter),
     dlqItem: (dlqId) => dlqItem(single, dlqId),
     dlqEntered: (filter) => dlqEntered(listed, filter),

@@ -1,4 +1,4 @@
-import type { Reply, Store, TenantCount } from '../../ports/store.js';
+import type { LiveCount, Reply, Store, TenantCount } from '../../ports/store.js';
 import type { Queries } from './session.js';
 
 export async function retrying(
@@ -37,6 +37,28 @@ export async function countLive(
     [tenantId, atMost],
   );
   return { now: await db.now(), count: row?.count ?? 0 };
+}
+
+/** The same three, each by its own index. */
+export async function liveCounts(db: Queries): Promise<Reply<{ counts: LiveCount[] }>> {
+  const counts = await db.rows<LiveCount>(
+    `SELECT tenant_id AS "tenantId", status, count(*) AS count FROM (
+       SELECT tenant_id, status FROM pawl.jobs WHERE NOT ready AND incarnation IS NULL AND finished_at IS NULL
+       UNION ALL SELECT tenant_id, status FROM pawl.jobs WHERE incarnation IS NOT NULL
+       UNION ALL SELECT tenant_id, status FROM pawl.jobs WHERE ready) live
+     GROUP BY tenant_id, status ORDER BY tenant_id, status`,
+    [],
+  );
+  return { now: await db.now(), counts };
+}
+
+export async function dlqOpen(db: Queries): Promise<Reply<{ tenants: TenantCount[] }>> {
+  const tenants = await db.rows<TenantCount>(
+    `SELECT tenant_id AS "tenantId", count(*) AS count FROM pawl.dlq_items WHERE status = 'open'
+     GROUP BY tenant_id ORDER BY tenant_id`,
+    [],
+  );
+  return { now: await db.now(), tenants };
 }
 
 export async function dlqEntered(

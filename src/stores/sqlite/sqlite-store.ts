@@ -22,7 +22,7 @@ import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, storeError } from './session.js';
-import { countLive, dlqEntered, retrying } from './tallies.js';
+import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 
 /** Commits in one transaction: more stall the event loop for longer, fewer sync the disk more often. */
@@ -75,6 +75,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     heads: async (page) => heads(db, page),
     retrying: async (filter) => retrying(db, filter),
     countLive: async (filter) => countLive(db, filter),
+    liveCounts: async () => liveCounts(db),
+    dlqOpen: async () => dlqOpen(db),
     dlq: async (filter) => dlq(db, filter),
     dlqItem: async (dlqId) => dlqItem(db, dlqId),
     dlqEntered: async (filter) => dlqEntered(db, filter),

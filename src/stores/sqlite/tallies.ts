@@ -1,4 +1,4 @@
-import type { Reply, Store, TenantCount } from '../../ports/store.js';
+import type { LiveCount, Reply, Store, TenantCount } from '../../ports/store.js';
 import type { Session } from './session.js';
 
 export function retrying(
@@ -38,6 +38,26 @@ export function countLive(
 function laneAfter(db: Session, last: string): string | undefined {
   const sql = 'SELECT lane FROM jobs WHERE ready = 1 AND lane > ? ORDER BY lane LIMIT 1';
   return db.get<{ lane: string }>(sql, last)?.lane;
+}
+
+/** The same three, each by its own index. */
+export function liveCounts(db: Session): Reply<{ counts: LiveCount[] }> {
+  const rows = db.all<LiveCount>(
+    `SELECT tenant_id AS tenantId, status, count(*) AS count FROM (
+       SELECT tenant_id, status FROM jobs WHERE ready = 0 AND incarnation IS NULL AND finished_at IS NULL
+       UNION ALL SELECT tenant_id, status FROM jobs WHERE incarnation IS NOT NULL
+       UNION ALL SELECT tenant_id, status FROM jobs WHERE ready = 1)
+     GROUP BY tenant_id, status ORDER BY tenant_id, status`,
+  );
+  return { now: db.now(), counts: rows.map((row) => ({ ...row })) };
+}
+
+export function dlqOpen(db: Session): Reply<{ tenants: TenantCount[] }> {
+  const rows = db.all<TenantCount>(
+    `SELECT tenant_id AS tenantId, count(*) AS count FROM dlq_items WHERE status = 'open'
+     GROUP BY tenant_id ORDER BY tenant_id`,
+  );
+  return { now: db.now(), tenants: rows.map((row) => ({ ...row })) };
 }
 
 export function dlqEntered(

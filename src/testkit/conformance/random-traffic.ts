@@ -179,6 +179,8 @@ async function describeAll(
   );
   say('counts', (await store.counts({ tenantId: null })).counts);
   say('retrying', (await store.retrying({ atLeast: 1 })).tenants);
+  say('live counts', (await store.liveCounts()).counts);
+  say('open letters', (await store.dlqOpen()).tenants);
   for (const tenantId of TENANTS) say('live', (await store.countLive({ tenantId, atMost: 20 })).count);
   say('entered', (await store.dlqEntered({ from: 0, until: Number.MAX_SAFE_INTEGER, atLeast: 1 })).tenants);
   const { rows } = await store.feed({ after: null, limit: 10_000 });
