@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { testApp } from '../../testkit/index.js';
-import { isAnyOn, readAlertOptions, type AlertSettings } from './alert-options.js';
+import { isAnyOn, readAlertOptions } from './alert-options.js';
 
 describe('alert options', () => {
   test('JOB-12 the defaults', () => {
@@ -48,7 +48,7 @@ describe('alert options', () => {
     ['alerts.storeUnavailable.for', { storeUnavailable: { for: 'x' } }],
     ['alerts.storeUnavailable.tenantId', { storeUnavailable: { tenantId: '' } }],
   ])('JOB-12 INVALID_OPTION names %s', async (option, alerts) => {
-    const opened = testApp({ alerts: alerts as AlertSettings, work: false });
+    const opened = testApp({ alerts, work: false });
     await expect(opened).rejects.toMatchObject({ code: 'INVALID_OPTION', details: { option } });
     await expect(opened).rejects.toThrow(option);
   });

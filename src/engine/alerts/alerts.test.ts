@@ -2,7 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { fatal } from '../../client/effect.js';
 import { task } from '../../client/task.js';
 import type { Courier } from '../../ports/courier.js';
-import { advanceUntil, testApp, type TestAppOptions } from '../../testkit/index.js';
+import type { Store } from '../../ports/store.js';
+import { memoryStore } from '../../stores/memory/memory-store.js';
+import { advanceUntil, fakeClock, T0, testApp, type TestAppOptions } from '../../testkit/index.js';
 import type { AlertPayload } from './alert.js';
 
 const failing = task({ name: 'failing' }, () => {
@@ -131,15 +133,20 @@ describe('alerts of an application that works', () => {
       warn: none,
       error: (message: string) => void errors.push(message),
     };
-    const rig = await working({ log, work: false });
+    const clock = fakeClock(T0);
+    const real = memoryStore({ clock });
+    let fails = true;
+    const store: Store = {
+      ...real,
+      putRecord: (...asked) => (fails ? Promise.reject(new Error('no room')) : real.putRecord(...asked)),
+    };
+    const rig = await working({ log, work: false, clock, store });
     const { job } = await rig.app.start(fine, null);
     await job.cancel();
-    const real = rig.store.putRecord;
-    rig.store.putRecord = () => Promise.reject(new Error('no room'));
     const refused = async () => expect(job.cancel()).rejects.toMatchObject({ code: 'INVALID_TRANSITION' });
     for (let n = 0; n < 3; n++) await refused();
     expect(errors).toEqual(['an alert could not be raised']);
-    rig.store.putRecord = real;
+    fails = false;
     await refused();
     expect(await rig.app.alerts.list()).toMatchObject([{ rule: 'transition_refused', value: 4 }]);
   });

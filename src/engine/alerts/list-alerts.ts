@@ -24,7 +24,9 @@ export async function listAlerts(engine: Engine, { tenantId, state, limit }: Ale
     const { until: _until, state: own, ...alert } = body;
     if (own !== 'idle' && own === (state ?? own)) found.push({ ...alert, state: own });
   }
-  return found.toSorted((a, b) => newness(b) - newness(a)).slice(0, limit);
+  return found
+    .toSorted((a, b) => newness(b) - newness(a) || (a.alertId < b.alertId ? 1 : -1))
+    .slice(0, limit);
 }
 
 function newness({ raisedAt, since }: Alert): number {

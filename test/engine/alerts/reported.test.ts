@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { reportLateResult } from '../../../src/engine/alerts/effect-late-result.js';
 import { evaluateAlerts } from '../../../src/engine/alerts/evaluate.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { cancelJob } from '../../../src/engine/operator.js';
+import { cancelJob, resolveEffect } from '../../../src/engine/operator.js';
 import { signalJob } from '../../../src/engine/signal-job.js';
 import type { PawlError } from '../../../src/errors.js';
-import { command, Link } from '../../../src/testkit/index.js';
+import { aWait, command, Link } from '../../../src/testkit/index.js';
 import { AlertGround, MIN, standOnStores, STORES } from './alert-ground.js';
 
 standOnStores();
@@ -20,6 +20,17 @@ async function cancel(engine: Engine, jobId: string, actor = 'client'): Promise<
 
 const signal = async (engine: Engine, jobId: string): Promise<string> =>
   signalJob(engine, { jobId, key: 'go', payload: '1', tenantId: null }).catch(({ code }: PawlError) => code);
+
+/** A decision on an effect that nobody asked about. */
+const resolve = async (engine: Engine, jobId: string): Promise<string> =>
+  resolveEffect(
+    engine,
+    { jobId, step: 'charge', occurrence: 1, verdict: { kind: 'fail' } },
+    { tenantId: null, actor: 'operator:ann' },
+  ).then(
+    () => 'ok',
+    ({ code }: PawlError) => code,
+  );
 
 describe.each(STORES)('on %s', (store) => {
   test('JOB-12 three commands of one tenant refused in a row are a P1, raised at once', async () => {
@@ -87,8 +98,10 @@ describe.each(STORES)('on %s', (store) => {
     const [ended = ''] = await ground.live(1);
     await ground.cancel([ended]);
     for (let n = 0; n < 3; n++) await cancel(one, ended);
-    await ground.after(4 * MIN, one, other);
-    for (let n = 0; n < 5; n++) await cancel(other, ended);
+    for (const caller of [one, one, other]) {
+      await ground.after(4 * MIN, one, other);
+      for (let n = 0; n < 3; n++) await cancel(caller, ended);
+    }
     await ground.after(5 * MIN - 1, one, other);
     expect(await ground.states()).toEqual(['transition_refused raised']);
     await ground.after(1, one, other);
@@ -101,9 +114,13 @@ describe.each(STORES)('on %s', (store) => {
     const engine = await ground.engine();
     const [ended = ''] = await ground.live(1);
     await ground.cancel([ended]);
+    const waiting = 'job_waiting_1';
+    const { attemptId } = await ground.rig.running(waiting);
+    await ground.rig.give(waiting, command('begin-wait', { attemptId: attemptId ?? '', waits: [aWait()] }));
     for (let n = 0; n < 4; n++) {
       expect(await cancel(engine, ended, 'scheduler')).toBe('INVALID_TRANSITION');
       expect(await cancel(engine, 'job_of_nobody')).toBe('JOB_NOT_FOUND');
+      expect(await resolve(engine, waiting)).toBe('WAIT_NOT_OPEN');
       expect(await ground.rig.tryToGive(ended, command('complete', { attemptId: 'x/1' }))).toBe(
         'STALE_ATTEMPT',
       );
@@ -132,6 +149,64 @@ describe.each(STORES)('on %s', (store) => {
     await ground.after(1, engine);
     expect(await ground.states()).toEqual(Array.from({ length: 2 }, () => 'effect_late_result cleared'));
     expect((await ground.mail()).map(({ event }) => event)).toEqual(['alert.cleared', 'alert.cleared']);
+  });
+
+  test('JOB-12 what was reported clears when its rule is switched off', async () => {
+    const ground = await AlertGround.on(store);
+    const engine = await ground.engine();
+    const late = { tenantId: 'acme', jobId: 'job_late_1', traceId: 't', step: 's', occurrence: 1, entry: 1 };
+    await reportLateResult(engine, late);
+    const [ended = ''] = await ground.live(1);
+    await ground.cancel([ended]);
+    for (let n = 0; n < 3; n++) await cancel(engine, ended);
+    await ground.after(1, engine);
+    const states = async () => (await ground.states()).toSorted();
+    expect(await states()).toEqual(['effect_late_result raised', 'transition_refused raised']);
+    const without = await ground.engine({ transitionRefused: false, effectLateResult: false });
+    for (let n = 0; n < 3; n++) await cancel(without, ended);
+    await reportLateResult(without, { ...late, entry: 2 });
+    await ground.after(0, without);
+    expect(await states()).toEqual(['effect_late_result cleared', 'transition_refused cleared']);
+  });
+
+  test('GUA-11 JOB-12 outages: shorter than five seconds none, at the same time one, later another', async () => {
+    const ground = await AlertGround.on(store);
+    const seen = async () =>
+      (await ground.alerts('ops')).map(({ raisedAt, clearedAt }) => [
+        (raisedAt ?? 0) - startedAt,
+        (clearedAt ?? 0) - startedAt,
+      ]);
+    const process = async () => {
+      const links: Link[] = [];
+      const engine = await ground.engine({ storeUnavailable: { tenantId: 'ops' } }, (of) => {
+        links.push(new Link(of));
+        return links[0]?.store ?? of;
+      });
+      /** Down from then to then, as this process sees it. */
+      return async (ms: number) => {
+        for (const link of links) link.down = true;
+        await engine.store.pausedQueues().catch(() => undefined);
+        ground.rig.clock.advance(ms);
+        for (const link of links) link.down = false;
+        await engine.store.pausedQueues();
+        await evaluateAlerts(engine);
+      };
+    };
+    const [one, other] = [await process(), await process()];
+    const startedAt = ground.rig.clock.now();
+    await one(4_999);
+    expect(await seen()).toEqual([]);
+    await one(5_000);
+    expect(await seen()).toEqual([[4_999, 9_999]]);
+    // As if it had noticed a little later.
+    await other(10_000);
+    expect(await seen()).toEqual([[4_999, 19_999]]);
+    ground.rig.clock.advance(10_001);
+    await one(5_000);
+    expect(await seen()).toEqual([
+      [4_999, 19_999],
+      [30_000, 35_000],
+    ]);
   });
 
   test('GUA-11 JOB-12 an outage of the store is logged at once, and told from when to when once it is over', async () => {
