@@ -2,6 +2,7 @@
 export { cannotTell, effect, fatal, happened, noEffect, notHappened } from './client/effect.js';
 export type { Effect, EffectOptions } from './client/effect.js';
 export { DeadLetters } from './client/dead-letters.js';
+export { Evidence, verifyEvidenceFile } from './client/evidence.js';
 export { JobHandle } from './client/job-handle.js';
 export { jsonLogger } from './client/console-logger.js';
 export { Pawl, pawl } from './client/pawl.js';
@@ -12,6 +13,10 @@ export type { StandardSchema } from './client/standard-schema.js';
 export { task } from './client/task.js';
 export type { Task, TaskOptions } from './client/task.js';
 export type { Duration } from './engine/duration.js';
+export { EvidenceExport } from './engine/evidence/export-evidence.js';
+export { verifyEvidence } from './engine/evidence/verify-evidence.js';
+export type { EvidenceVerdict } from './engine/evidence/verify-evidence.js';
+export type { JobVerdict, StoreVerdict } from './engine/evidence/verify-store.js';
 export type { StartOptions } from './engine/new-job.js';
 export type { Schedule } from './engine/schedules/schedule.js';
 export type { When } from './engine/schedules/timing.js';

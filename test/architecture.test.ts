@@ -25,8 +25,16 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   stores: ['@photostructure/sqlite', 'node:fs', 'node:path', 'pg'],
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
-  client: ['node:dns/promises', 'node:fs', 'node:http', 'node:https', 'node:net'],
-  cli: ['commander', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
+  client: [
+    'node:dns/promises',
+    'node:fs',
+    'node:fs/promises',
+    'node:http',
+    'node:https',
+    'node:net',
+    'node:path',
+  ],
+  cli: ['commander', 'node:child_process', 'node:events', 'node:fs', 'node:path', 'node:url'],
 };
 
 const sources = filesUnder('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));

@@ -19,6 +19,7 @@ import { Worker } from '../worker/worker.js';
 import { jsonLogger } from './console-logger.js';
 import { Callbacks } from './callbacks.js';
 import { DeadLetters } from './dead-letters.js';
+import { Evidence } from './evidence.js';
 import { httpCourier, type CourierOptions } from './http-courier.js';
 import { JobHandle } from './job-handle.js';
 import { openStore } from './open-store.js';
@@ -89,6 +90,7 @@ export class Pawl {
   readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
   readonly callbacks: Callbacks;
+  readonly evidence: Evidence;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #forgetSignals: () => void = () => undefined;
   #closed = false;
@@ -101,6 +103,7 @@ export class Pawl {
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
     this.callbacks = new Callbacks(engine);
+    this.evidence = new Evidence(engine);
   }
 
   /** Starts a job, or finds the one that was started with the same key. */

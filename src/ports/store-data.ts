@@ -199,3 +199,6 @@ export type PurgeRule = {
 };
 /** `next` is null once every job has been looked at. */
 export type Purged = { readonly jobs: number; readonly identities: number; readonly next: string | null };
+
+/** What of a finished job may still grow, as whoever read it saw it: messages to it, and results of its effects. */
+export type PurgeGuard = { readonly inboxRev: number; readonly effects: number; readonly results: number };
