@@ -23,6 +23,7 @@ import { Evidence } from './evidence.js';
 import { httpCourier, type CourierOptions } from './http-courier.js';
 import { JobHandle } from './job-handle.js';
 import { openStore } from './open-store.js';
+import { retentionOf, type RetentionOptions } from './retention-options.js';
 import { Schedules, type DeclaredSchedule } from './schedules.js';
 import { stopOnSignal } from './stop-on-signal.js';
 import { systemClock } from './system-clock.js';
@@ -38,7 +39,7 @@ export type PawlOptions = {
   /** Made so at every start; see `schedule()`. */
   readonly schedules?: readonly DeclaredSchedule[];
   /** How long finished jobs are kept. For ever, unless told otherwise. */
-  readonly retention?: Retention;
+  readonly retention?: RetentionOptions;
   /** Where callbacks may go. Never into private networks, unless they are allowed. */
   readonly callbacks?: CourierOptions;
   /** For tests: where time and chance come from, and who carries callbacks. */
@@ -239,13 +240,14 @@ export class Pawl {
 export async function pawl(options: PawlOptions): Promise<Pawl> {
   const { store, tasks = [], clock = systemClock, random = systemRandom() } = options;
   expectDistinct(tasks);
+  const retention = options.retention ? retentionOf(options.retention) : null;
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
   const opened = typeof store === 'string' ? await openStore(store, { clock }) : store;
   if (store === 'memory:')
     log.warn('persistent storage is not enabled: jobs are visible in this process only');
   const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
   const engine = new Engine({ store: opened, clock, random, log, courier });
-  const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {}, retention: options.retention ?? null });
+  const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {}, retention });
   try {
     // Its first answer sets the clock.
     await engine.store.pausedQueues();

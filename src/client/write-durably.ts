@@ -5,9 +5,14 @@ let written = 0;
 
 /**
  * Writes a file so that it is there whole or not at all, whatever happens meanwhile: beside its place first, then onto the
- * disk, then into its place. Several processes may write the same file at once; one of them is last.
+ * disk, then into its place. Several processes may write the same file at once; one of them is last. `nameOf` may depend on
+ * what was written.
  */
-export async function writeDurably(path: string, chunks: AsyncIterable<string>): Promise<void> {
+export async function writeDurably(
+  path: string,
+  chunks: AsyncIterable<string>,
+  nameOf: () => string = () => path,
+): Promise<void> {
   written += 1;
   const partial = `${path}.${process.pid}-${written}.partial`;
   try {
@@ -18,7 +23,7 @@ export async function writeDurably(path: string, chunks: AsyncIterable<string>):
     } finally {
       await file.close();
     }
-    await rename(partial, path);
+    await rename(partial, nameOf());
   } catch (error) {
     await rm(partial, { force: true });
     throw error;

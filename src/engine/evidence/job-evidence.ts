@@ -20,7 +20,6 @@ export async function* jobEvidence(store: Store, jobId: string): AsyncGenerator<
   for (let from = 1; from <= job.rev; from += PAGE) {
     const limit = Math.min(PAGE, job.rev - from + 1);
     const { rows } = await store.log(jobId, { fromRev: from, limit });
-    if (rows.length === 0 && (await store.load(jobId)).found === null) throw gone(jobId);
     for (const row of rows) {
       for (const entry of intentsIn(row)) intended.add(entry);
       const { rev, commandId, body, link } = row;
@@ -39,6 +38,8 @@ export async function* jobEvidence(store: Store, jobId: string): AsyncGenerator<
     const { item } = await store.dlqItem(job.deadLetter.dlqId);
     if (item !== null) yield { kind: 'deadLetter', item };
   }
+  // What was read above belongs together only if nobody has deleted it meanwhile.
+  if ((await store.load(jobId)).found === null) throw gone(jobId);
   yield { kind: 'row', row: summaryOf(job) };
   const results = effects.filter(({ result }) => result !== null).length;
   return { inboxRev, effects: effects.length, results };

@@ -7,7 +7,8 @@ import { limits } from './limits.js';
 import { lostReplies } from './lost-replies.js';
 import type { Topic } from './rig.js';
 import { leases, timers } from './time.js';
-import { outbox, records, retention, schedules } from './upkeep.js';
+import { retention } from './retention.js';
+import { outbox, records, schedules } from './upkeep.js';
 import { deadLetters, feed, lists } from './views.js';
 import { wakeUps } from './wake-ups.js';
 
