@@ -27,8 +27,17 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
   http: ['@hono/node-server', 'hono', 'node:http', 'node:net', 'node:perf_hooks', 'zod'],
-  client: ['@opentelemetry/api', 'node:dns/promises', 'node:fs', 'node:http', 'node:https', 'node:net'],
-  cli: ['commander', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
+  client: [
+    '@opentelemetry/api',
+    'node:dns/promises',
+    'node:fs',
+    'node:fs/promises',
+    'node:http',
+    'node:https',
+    'node:net',
+    'node:path',
+  ],
+  cli: ['commander', 'node:child_process', 'node:events', 'node:fs', 'node:path', 'node:url'],
 };
 
 const sources = filesUnder('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));

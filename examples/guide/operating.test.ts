@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { schedule, task } from '../../src/index.js';
+import { schedule, task, verifyEvidenceFile } from '../../src/index.js';
 import type { AlertSettings, HandlerContext, Pawl } from '../../src/index.js';
 import { advanceUntil, testApp } from '../../src/testkit/index.js';
 
@@ -73,6 +76,26 @@ async function lookAfter(app: Pawl, mend: () => void): Promise<void> {
   await app.deadLetters.requeueAll({ by: 'ann', errorCode: 'TASK_EXECUTION_FAILED', perSecond: 50 });
   expect(job.id).not.toBe(first.jobId);
 }
+
+test('evidence', async () => {
+  const { app, clock, stop } = await testApp({ tasks: [report] });
+  const { job } = await app.start(report, { of: 'sales' });
+  await advanceUntil(clock, job.result());
+  const folder = await mkdtemp(join(tmpdir(), 'pawl-evidence-'));
+  const path = join(folder, 'evidence.jsonl');
+
+  const evidence = app.evidence.export(job.id);
+  await writeFile(path, evidence);
+  const { holds, problem } = await verifyEvidenceFile(path, { head: evidence.head });
+
+  expect({ holds, problem }).toEqual({ holds: true, problem: null });
+
+  const { broken } = await app.evidence.verifyAll();
+
+  expect(broken).toEqual([]);
+  await rm(folder, { recursive: true });
+  await stop();
+});
 
 test('callbacks', async () => {
   const heard: string[] = [];

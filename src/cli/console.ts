@@ -4,6 +4,8 @@ import { PawlError } from '../errors.js';
 export type Console = {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
+  /** Waits until what was written has been taken, so that long output does not pile up in memory. */
+  readonly drained?: () => Promise<void>;
   /** Progress is shown to people only. */
   readonly isTerminal: boolean;
 };

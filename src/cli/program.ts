@@ -6,8 +6,10 @@ import { crashWriter, type Self } from './crash.js';
 import { doctorRestored, release } from './doctor.js';
 import { listEffects, resolveEffect, type ResolveOptions } from './effects.js';
 import { exitCodeOf } from './exit-code.js';
+import { exportEvidence, type ExportChoice } from './export.js';
 import { gate } from './gate.js';
 import { migrate, type MigrateOptions } from './migrate.js';
+import { verify, type VerifyChoice } from './verify.js';
 
 const TOPICS = [...STORE_CONFORMANCE.map(({ name }) => name), CRASH];
 const DEFAULT_STORE = 'sqlite:pawl.db';
@@ -98,6 +100,25 @@ export async function run(args: readonly string[], console: Console, self: Self)
     .argument('<job-id...>')
     .action((jobIds: string[], options: { store: string; json: boolean }) =>
       ends(release(console, { ...options, jobIds })),
+    );
+
+  command('export', 'Write the evidence of jobs: their logs, effects and rows, sealed against changes.')
+    .argument('[job-id...]')
+    .option('--task <name>', 'every job of this task')
+    .option('--all', 'every job', false)
+    .option('--out <file>', 'where to; without it, to the standard output')
+    .action((jobIds: string[], options: Omit<ExportChoice, 'jobIds'>) =>
+      ends(exportEvidence(console, { ...options, jobIds })),
+    );
+
+  command(
+    'verify',
+    'Check a file of evidence, or without one every job of the store; fails if it does not hold.',
+  )
+    .argument('[file]')
+    .option('--head <seal>', 'the head of the file, as it was told when it was written')
+    .action((file: string | undefined, options: Omit<VerifyChoice, 'file'>) =>
+      ends(verify(console, { ...options, file: file ?? null })),
     );
 
   try {

@@ -16,6 +16,7 @@ import { Worker } from '../worker/worker.js';
 import { Alerts } from './alerts.js';
 import { Callbacks } from './callbacks.js';
 import { DeadLetters } from './dead-letters.js';
+import { Evidence } from './evidence.js';
 import { JobHandle } from './job-handle.js';
 import { Schedules } from './schedules.js';
 import { stopOnSignal } from './stop-on-signal.js';
@@ -74,6 +75,7 @@ export class Pawl {
   readonly deadLetters: DeadLetters;
   readonly callbacks: Callbacks;
   readonly alerts: Alerts;
+  readonly evidence: Evidence;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #forgetSignals: () => void = () => undefined;
   #closed = false;
@@ -88,6 +90,7 @@ export class Pawl {
     this.deadLetters = new DeadLetters(engine);
     this.callbacks = new Callbacks(engine);
     this.alerts = new Alerts(engine);
+    this.evidence = new Evidence(engine);
   }
 
   /** What stands behind an application, for the server that opens it to others. */

@@ -1,7 +1,6 @@
 import { PawlError } from '../errors.js';
 import { readAlertOptions, type AlertSettings } from '../engine/alerts/alert-options.js';
 import { Engine } from '../engine/engine.js';
-import type { Retention } from '../engine/retention.js';
 import type { Clock } from '../ports/clock.js';
 import type { Courier } from '../ports/courier.js';
 import type { Logger } from '../ports/logger.js';
@@ -13,6 +12,7 @@ import { Pawl } from './app.js';
 import { jsonLogger } from './console-logger.js';
 import { httpCourier, type CourierOptions } from './http-courier.js';
 import { openStore } from './open-store.js';
+import { retentionOf, type RetentionOptions } from './retention-options.js';
 import type { DeclaredSchedule } from './schedules.js';
 import { systemClock } from './system-clock.js';
 import { systemRandom } from './system-random.js';
@@ -32,7 +32,7 @@ export type PawlOptions = {
   /** Made so at every start; see `schedule()`. */
   readonly schedules?: readonly DeclaredSchedule[];
   /** How long finished jobs are kept. For ever, unless told otherwise. */
-  readonly retention?: Retention;
+  readonly retention?: RetentionOptions;
   /** Where callbacks may go. Never into private networks, unless they are allowed. */
   readonly callbacks?: CourierOptions;
   /** When somebody is to be told that something is wrong; false: never. See docs/operating.md. */
@@ -47,6 +47,7 @@ export type PawlOptions = {
 export async function pawl(options: PawlOptions): Promise<Pawl> {
   const { store, tasks = [], clock = systemClock, random = systemRandom() } = options;
   expectDistinct(tasks);
+  const retention = options.retention ? retentionOf(options.retention) : null;
   const alerts = readAlertOptions(options.alerts ?? {});
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
   const opened = typeof store === 'string' ? await openStore(store, { clock }) : store;
@@ -54,7 +55,7 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
     log.warn('persistent storage is not enabled: jobs are visible in this process only');
   const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
   const engine = new Engine({ store: opened, clock, random, log, courier, alerts });
-  const { hooks = {}, tracing = null, retention = null } = options;
+  const { hooks = {}, tracing = null } = options;
   const app = new Pawl(engine, { tasks, hooks, tracing, retention });
   try {
     // Its first answer sets the clock.

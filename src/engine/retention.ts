@@ -1,6 +1,8 @@
 import type { Status } from '../kernel/index.js';
+import type { AgedJob, Purge } from '../ports/store.js';
 import { toMs, type Duration } from './duration.js';
 import type { Engine } from './engine.js';
+import { writeEvidence, type EvidenceSink } from './evidence/evidence-sink.js';
 
 /** How long finished jobs are kept. Those with an open dead letter stay until somebody has dealt with it. */
 export type Retention = {
@@ -9,6 +11,8 @@ export type Retention = {
   readonly rules?: readonly { readonly task?: string; readonly status?: Status; readonly keep: Duration }[];
   /** How long keys outlive their job, so that a late repetition of a start is still recognised. */
   readonly keepKeys?: Duration;
+  /** Where each job's evidence goes before the job is deleted. A job whose evidence could not be written stays. */
+  readonly evidence?: EvidenceSink;
 };
 
 const PAGE = 200;
@@ -16,6 +20,7 @@ const KEEP_KEYS: Duration = '30d';
 
 /** Deletes what is old, a page in each round, so that no lock is held for long. True if there is more to look at. */
 export function retentionSweep(engine: Engine, retention: Retention): () => Promise<boolean> {
+  const { evidence = null } = retention;
   const keepMs = toMs(retention.keep, 'retention.keep');
   const identityTtlMs = toMs(retention.keepKeys ?? KEEP_KEYS, 'retention.keepKeys');
   const rules = (retention.rules ?? []).map(({ task = null, status = null, keep }) => ({
@@ -26,14 +31,21 @@ export function retentionSweep(engine: Engine, retention: Retention): () => Prom
   let after: string | null = null;
   return async () => {
     const now = engine.now();
-    const page = await engine.store.purge({
+    const { jobs: aged, next } = await engine.store.aged({
       finishedBefore: now - keepMs,
       rules: rules.map(({ keepMs: ruleMs, ...rule }) => ({ ...rule, finishedBefore: now - ruleMs })),
-      identityTtlMs,
       limit: PAGE,
       after,
     });
-    after = page.next;
-    return page.next !== null;
+    const jobs = evidence === null ? unguarded(aged) : await writeEvidence(engine, evidence, aged);
+    // The last round of a sweep always comes here: keys expire even where no job does.
+    if (jobs.length > 0 || next === null) await engine.store.purge({ jobs, identityTtlMs });
+    after = next;
+    return next !== null;
   };
+}
+
+/** A job that has ended does not change; and nobody wants what may still have come to it. */
+function unguarded(jobs: readonly AgedJob[]): Purge['jobs'] {
+  return jobs.map(({ jobId }) => ({ jobId, guard: null }));
 }

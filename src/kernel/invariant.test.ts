@@ -116,6 +116,9 @@ const FORGED: Record<keyof typeof HISTORY_INVARIANTS, Change[][]> = {
       event('effect.intended', { entry: 2 }),
     ),
   ],
+  'every delay is the policy’s': [
+    forge(running, event('attempt.failed', { retryCount: 1, nextRetryAt: T0 })),
+  ],
   'no timer fires early': [
     forge(waiting, event('wait.completed', { wait: aWait({ expiresAt: T0 + 1 }), outcome: 'timeout' })),
     forge(waiting, event('wait.completed', { outcome: 'elapsed' })),

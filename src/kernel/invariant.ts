@@ -1,5 +1,6 @@
 import type { Change } from './history.js';
 import type { Job } from './job.js';
+import { retryDelayMs } from './retry-policy.js';
 import { stepKey } from './step-ref.js';
 import { isTerminal } from './status.js';
 
@@ -24,71 +25,91 @@ export const JOB_INVARIANTS: Readonly<Record<string, (job: Job) => boolean>> = {
     job.status !== 'interrupted' || job.interruptedReason !== null,
 };
 
-/** What must hold for a job's whole history. Each finds its own breach, or null. */
-export const HISTORY_INVARIANTS: Readonly<Record<string, (changes: readonly Change[]) => string | null>> = {
-  'one terminal event, and nothing after it': (changes) => {
-    const end = changes.findIndex(({ after }) => isTerminal(after.status));
-    return end === -1 || end === changes.length - 1 ? null : `an event follows the end at ${end}`;
+/** Looks at one change after the other, and answers with the breach that a change makes; else null. */
+export type HistoryWatch = (change: Change) => string | null;
+
+/** What must hold for a job's whole history. Each watches one history, and keeps no more of it than it needs. */
+export const HISTORY_INVARIANTS: Readonly<Record<string, () => HistoryWatch>> = {
+  'one terminal event, and nothing after it': () => {
+    let end: number | null = null;
+    return ({ rev, after }) => {
+      if (end !== null) return `an event follows the end at revision ${end}`;
+      if (isTerminal(after.status)) end = rev;
+      return null;
+    };
   },
-  'every claim has an attempt id of its own': (changes) =>
-    findTwin(changes.flatMap(({ event }) => (event.type === 'attempt.started' ? [event.attemptId] : []))),
-  'one wait_completed for each correlation key': (changes) =>
-    findTwin(changes.flatMap(({ event }) => (event.type === 'wait.completed' ? [event.wait.key] : []))),
-  'one recorded result for each step': (changes) =>
-    findTwin(
-      changes.flatMap(({ event }) =>
-        event.type === 'step.recorded' ||
-        event.type === 'effect.recorded' ||
-        (event.type === 'effect.reconciled' && event.verdict === 'happened')
-          ? [stepKey(event)]
-          : [],
-      ),
+  'every claim has an attempt id of its own': () =>
+    noTwins(({ event }) => (event.type === 'attempt.started' ? event.attemptId : null)),
+  'one wait_completed for each correlation key': () =>
+    noTwins(({ event }) => (event.type === 'wait.completed' ? event.wait.key : null)),
+  'one recorded result for each step': () =>
+    noTwins(({ event }) =>
+      event.type === 'step.recorded' ||
+      event.type === 'effect.recorded' ||
+      (event.type === 'effect.reconciled' && event.verdict === 'happened')
+        ? stepKey(event)
+        : null,
     ),
-  'an effect is entered again only after its entry was closed': findDoubleEntry,
-  'no timer fires early': (changes) => {
-    const early = changes.find(
-      ({ event }) =>
-        event.type === 'wait.completed' &&
-        (event.outcome === 'elapsed' || event.outcome === 'timeout') &&
-        (event.wait.expiresAt === null || event.at < event.wait.expiresAt),
-    );
-    return early ? `revision ${early.rev}` : null;
-  },
-  'a waiting job is never claimed': (changes) => {
-    const claimed = changes.find(
-      ({ before, event }) => event.type === 'attempt.started' && before?.status === 'waiting',
-    );
-    return claimed ? `revision ${claimed.rev}` : null;
-  },
+  'an effect is entered again only after its entry was closed': noDoubleEntry,
+  'every delay is the policy’s':
+    () =>
+    ({ rev, event, after: { spec } }) => {
+      if (event.type !== 'attempt.failed') return null;
+      const { at, retryCount, nextRetryAt } = event;
+      const delayMs = retryDelayMs(spec.retry, { seed: spec.jobId, retryCount });
+      return nextRetryAt === at + delayMs ? null : `revision ${rev}`;
+    },
+  'no timer fires early':
+    () =>
+    ({ rev, event }) =>
+      event.type === 'wait.completed' &&
+      (event.outcome === 'elapsed' || event.outcome === 'timeout') &&
+      (event.wait.expiresAt === null || event.at < event.wait.expiresAt)
+        ? `revision ${rev}`
+        : null,
+  'a waiting job is never claimed':
+    () =>
+    ({ rev, before, event }) =>
+      event.type === 'attempt.started' && before?.status === 'waiting' ? `revision ${rev}` : null,
 };
+
+/** Watches one history, change by change, however long it is: the names of the invariants that each breaks, with where. */
+export function watchInvariants(): (change: Change) => string[] {
+  const watches = Object.entries(HISTORY_INVARIANTS).map(([name, watch]) => [name, watch()] as const);
+  return (change) => {
+    const breaches: string[] = [];
+    for (const [name, holds] of Object.entries(JOB_INVARIANTS)) {
+      if (!holds(change.after)) breaches.push(`${name}: revision ${change.rev}`);
+    }
+    for (const [name, find] of watches) {
+      const breach = find(change);
+      if (breach !== null) breaches.push(`${name}: ${breach}`);
+    }
+    return breaches;
+  };
+}
 
 /** The names of all invariants that a history breaks, with where. Empty is right. */
 export function findBreaches(changes: readonly Change[]): string[] {
-  const breaches: string[] = [];
-  for (const { rev, after } of changes) {
-    for (const [name, holds] of Object.entries(JOB_INVARIANTS)) {
-      if (!holds(after)) breaches.push(`${name}: revision ${rev}`);
-    }
-  }
-  for (const [name, find] of Object.entries(HISTORY_INVARIANTS)) {
-    const breach = find(changes);
-    if (breach !== null) breaches.push(`${name}: ${breach}`);
-  }
-  return breaches;
+  const watch = watchInvariants();
+  return changes.flatMap((change) => watch(change));
 }
 
-function findTwin(values: readonly string[]): string | null {
+/** Breached by a value that comes a second time. */
+function noTwins(valueOf: (change: Change) => string | null): HistoryWatch {
   const seen = new Set<string>();
-  for (const value of values) {
+  return (change) => {
+    const value = valueOf(change);
+    if (value === null) return null;
     if (seen.has(value)) return value;
     seen.add(value);
-  }
-  return null;
+    return null;
+  };
 }
 
-function findDoubleEntry(changes: readonly Change[]): string | null {
+function noDoubleEntry(): HistoryWatch {
   const entries = new Map<string, { readonly entry: number; readonly open: boolean }>();
-  for (const { event } of changes) {
+  return ({ event }) => {
     const closes =
       event.type === 'effect.closed' ||
       (event.type === 'effect.reconciled' && event.verdict === 'notHappened');
@@ -99,6 +120,6 @@ function findDoubleEntry(changes: readonly Change[]): string | null {
     } else if (closes) {
       entries.set(stepKey(event), { entry: event.entry, open: false });
     }
-  }
-  return null;
+    return null;
+  };
 }

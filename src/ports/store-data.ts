@@ -189,22 +189,37 @@ export type OutboxOutcome =
 export type LiveCount = TenantCount & { readonly status: Status };
 export type TenantCount = { readonly tenantId: string; readonly count: number };
 
-export type PurgePage = {
-  /** Jobs that ended before go, unless their dead-letter item is still open. */
+export type AgedPage = {
+  /** Jobs that ended before may go, unless their dead-letter item is still open. */
   readonly finishedBefore: Timestamp;
   /** Exceptions: the first rule that fits a job counts instead. */
-  readonly rules?: readonly PurgeRule[];
-  /** How long identities outlive their job's purge. */
-  readonly identityTtlMs: number;
+  readonly rules?: readonly AgeRule[];
   readonly limit: number;
   /** `next` of the page before: the oldest jobs are looked at first. Null begins. */
   readonly after: string | null;
 };
 /** Null fits every task, or every way to end. */
-export type PurgeRule = {
+export type AgeRule = {
   readonly task: string | null;
   readonly status: Status | null;
   readonly finishedBefore: Timestamp;
 };
+export type AgedJob = {
+  readonly jobId: string;
+  readonly tenantId: string;
+  readonly task: string;
+  readonly status: Status;
+  readonly finishedAt: Timestamp;
+};
 /** `next` is null once every job has been looked at. */
-export type Purged = { readonly jobs: number; readonly identities: number; readonly next: string | null };
+export type Aged = { readonly jobs: readonly AgedJob[]; readonly next: string | null };
+
+export type Purge = {
+  /** Those that have ended, and are still as their guard says, are deleted. A null guard says nothing. */
+  readonly jobs: readonly { readonly jobId: string; readonly guard: PurgeGuard | null }[];
+  /** How long identities outlive their job's purge. */
+  readonly identityTtlMs: number;
+};
+/** What of a finished job may still grow, as whoever read it saw it: messages to it, and results of its effects. */
+export type PurgeGuard = { readonly inboxRev: number; readonly effects: number; readonly results: number };
+export type Purged = { readonly jobs: number; readonly identities: number };

@@ -32,7 +32,9 @@ import type {
   OutboxKind,
   OutboxEntry,
   OutboxOutcome,
-  PurgePage,
+  Aged,
+  AgedPage,
+  Purge,
   Purged,
 } from './store-data.js';
 
@@ -183,8 +185,10 @@ export interface Store {
     limit: number;
   }): Promise<Reply<{ readonly entries: readonly OutboxEntry[] }>>;
 
-  /** Deletes jobs that ended long ago, and identities that outlived theirs for long enough. */
-  purge(page: PurgePage): Promise<Reply<Purged>>;
+  /** Jobs that ended long ago, oldest first. */
+  aged(page: AgedPage): Promise<Reply<Aged>>;
+  /** Deletes jobs that have ended with all that is theirs, and identities that outlived theirs for long enough. */
+  purge(purge: Purge): Promise<Reply<Purged>>;
 
   /** Tells listeners of this store, wherever they run, that these lanes have work. A hint: it may get lost. */
   wake(lanes: readonly string[]): void;

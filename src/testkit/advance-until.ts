@@ -14,9 +14,9 @@ export type AdvanceOptions = {
 
 /**
  * Moves a fake clock from timer to timer until a condition holds or a promise is settled, and lets everything that
- * became possible run in between. Days pass in milliseconds, and nothing that falls due on the way is skipped. For
- * stores in this process: memory and SQLite. Whoever polls adds moves: `job.result()` looks once a second, so over days
- * a condition is the quicker way.
+ * became possible run in between. Days pass in milliseconds, and nothing that falls due on the way is skipped. It suits
+ * stores in this process, memory and SQLite; what goes elsewhere must be wrapped in `clock.during`. Whoever polls adds
+ * moves: `job.result()` looks once a second, so over days a condition is the quicker way.
  */
 export async function advanceUntil<T>(
   clock: FakeClock,
@@ -36,7 +36,7 @@ export async function advanceUntil(
   const until = clock.now() + toMs(atMost, 'atMost');
   const isOver = typeof awaited === 'function' ? awaited : settled(awaited);
   for (;;) {
-    await turns();
+    await quiet(clock, TURNS);
     if (await isOver()) return typeof awaited === 'function' ? undefined : awaited;
     const { nextAt } = clock;
     if (nextAt === null) throw new Error('it has not come true, and no timer is left to change that');
@@ -52,6 +52,10 @@ function settled(promise: Promise<unknown>): () => boolean {
   return () => over;
 }
 
-async function turns(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
+/** So many turns of the event loop in a row in which nothing of the real world was waited for. */
+export async function quiet(clock: FakeClock, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (clock.busy > 0) turn = -1;
+  }
 }

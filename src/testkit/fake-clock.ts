@@ -8,6 +8,13 @@ export interface FakeClock extends Clock {
   readonly pending: number;
   /** When the next of them is due; null if there is none. */
   readonly nextAt: number | null;
+  /**
+   * Does something that takes time of the real world, such as a call to a server or to a disk. `advanceUntil` does not move
+   * the clock meanwhile.
+   */
+  during<T>(work: () => Promise<T>): Promise<T>;
+  /** How much of that is under way. */
+  readonly busy: number;
 }
 
 type Timer = { readonly at: number; readonly order: number; readonly action: () => void };
@@ -15,6 +22,7 @@ type Timer = { readonly at: number; readonly order: number; readonly action: () 
 export function fakeClock(startAt: number): FakeClock {
   let now = startAt;
   let ordered = 0;
+  let busy = 0;
   const timers = new Set<Timer>();
 
   const nextDue = (until: number): Timer | undefined => {
@@ -45,6 +53,17 @@ export function fakeClock(startAt: number): FakeClock {
         timer.action();
       }
       now = until;
+    },
+    async during(work) {
+      busy += 1;
+      try {
+        return await work();
+      } finally {
+        busy -= 1;
+      }
+    },
+    get busy() {
+      return busy;
     },
     get pending() {
       return timers.size;

@@ -1,5 +1,5 @@
 /** What tests of jobs need, ours and yours: samples, `given().when().then…`, a clock and chance under control. */
-export * from './advance-until.js';
+export { advanceUntil, type AdvanceOptions } from './advance-until.js';
 export * from './cluster.js';
 export * from './conformance/index.js';
 export * from './crash-at-every-event.js';

@@ -1,4 +1,4 @@
-import { effectDecisionWait, type Event, type Status } from '../kernel/index.js';
+import { DEFAULT_RETRY, effectDecisionWait, type Event, type Status } from '../kernel/index.js';
 import {
   claimedBy,
   created,
@@ -10,7 +10,9 @@ import {
 } from './sample-events.js';
 import { T0 } from './sample-job.js';
 
-const spec = { timeoutMs: 1_000, deadlineAt: T0 + 1_000_000 };
+/** Without jitter, so that the samples' retry is due when its policy says. */
+const retry = { ...DEFAULT_RETRY, jitterMs: 0 };
+const spec = { timeoutMs: 1_000, deadlineAt: T0 + 1_000_000, retry };
 const running: readonly Event[] = [...created(spec), claimedBy('worker-a'), event('effect.intended')];
 const waiting: readonly Event[] = [
   ...running,

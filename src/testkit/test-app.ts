@@ -4,7 +4,7 @@ import type { Job } from '../kernel/index.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
-import { advanceUntil, type AdvanceOptions } from './advance-until.js';
+import { advanceUntil, quiet, type AdvanceOptions } from './advance-until.js';
 import { fakeClock, type FakeClock } from './fake-clock.js';
 import { prng } from './prng.js';
 import { T0 } from './sample-job.js';
@@ -72,15 +72,11 @@ export async function testApp(options: TestAppOptions): Promise<TestApp> {
     clock,
     store,
     run,
-    idle,
+    idle: () => quiet(clock, TURNS),
     async ended(job, within = {}) {
       await advanceUntil(clock, async () => (await job.status()).finishedAt !== null, within);
       return job.status();
     },
     stop: () => run(app.close()),
   };
-}
-
-async function idle(): Promise<void> {
-  for (let turn = 0; turn < TURNS; turn++) await new Promise(setImmediate);
 }

@@ -113,7 +113,7 @@ describe('bad input', () => {
 });
 
 test('every command explains itself', async () => {
-  for (const command of ['migrate', 'conformance', 'doctor', 'release']) {
+  for (const command of ['migrate', 'conformance', 'doctor', 'release', 'export', 'verify']) {
     const { code, out } = await pawl(command, '--help');
     expect(code).toBe(0);
     expect(out).toContain('--store <url>');

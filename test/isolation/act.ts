@@ -7,7 +7,7 @@ import type {
   EffectResult,
   Identity,
   NewMessage,
-  PurgePage,
+  Purge,
   Store,
 } from '../../src/ports/store.js';
 import { aJobSpec, command } from '../../src/testkit/index.js';
@@ -26,7 +26,7 @@ export type Act =
   | { readonly kind: 'sweep' }
   | { readonly kind: 'effect'; readonly result: EffectResult }
   | { readonly kind: 'message'; readonly message: NewMessage }
-  | { readonly kind: 'purge'; readonly page: PurgePage };
+  | { readonly kind: 'purge'; readonly purge: Purge };
 
 /** Does it, and answers with the store's reply. What the store throws is a reply too: no serial order throws. */
 export async function perform(store: Store, act: Act): Promise<unknown> {
@@ -57,7 +57,7 @@ async function send(store: Store, act: Act): Promise<unknown> {
     case 'message':
       return store.putMessage(act.message);
     case 'purge':
-      return store.purge(act.page);
+      return store.purge(act.purge);
   }
 }
 

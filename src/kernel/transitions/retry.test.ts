@@ -52,7 +52,7 @@ describe('retries', () => {
 
   test('JOB-5 the retry falls due after exactly the policy’s delay', () => {
     const delayMs = retryDelayMs(DEFAULT_RETRY, { seed: 'job_00000001', retryCount: 1 });
-    given(PASTS.running)
+    given(created(), claimedBy('worker-a'))
       .when(command('fail-attempt', { now: T0 + 5 }))
       .thenJob({ nextRetryAt: T0 + 5 + delayMs, worker: null, fenced: true, leasedMs: 0 });
   });

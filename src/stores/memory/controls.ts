@@ -1,6 +1,6 @@
-import type { OutboxEntry, RecordRef, Store } from '../../ports/store.js';
-import { isOld } from '../retention.js';
-import { byText, type Tables } from './tables.js';
+import type { OutboxEntry, PurgeGuard, RecordRef, Store } from '../../ports/store.js';
+import { isOld, isUnchanged } from '../retention.js';
+import { byText, type Kept, type Tables } from './tables.js';
 
 type Controls = Pick<
   Store,
@@ -21,6 +21,7 @@ type Controls = Pick<
   | 'takeOutbox'
   | 'settleOutbox'
   | 'deadOutbox'
+  | 'aged'
   | 'purge'
 >;
 
@@ -123,14 +124,26 @@ export function controls(tables: Tables, now: () => number): Controls {
       return { now: now(), entries: dead.slice(0, limit).map((entry) => ({ ...entry, dueAt: 0 })) };
     },
 
-    async purge(page) {
-      const { identityTtlMs, limit, after } = page;
-      const from = Number(after ?? 0);
-      const looked = [...jobs.values()].filter(({ bornAt }) => bornAt > from).slice(0, limit);
+    async aged(page) {
+      const from = Number(page.after ?? 0);
+      const looked = [...jobs.values()].filter(({ bornAt }) => bornAt > from).slice(0, page.limit);
       const openItems = new Set(
         [...tables.dlq.values()].flatMap(({ status, jobId }) => (status === 'open' ? [jobId] : [])),
       );
-      const gone = looked.filter(({ row }) => isOld(page, row) && !openItems.has(row.jobId));
+      const aged = looked.flatMap(({ row: { jobId, tenantId, task, status, finishedAt } }) =>
+        finishedAt !== null && isOld(page, { task, status, finishedAt }) && !openItems.has(jobId)
+          ? [{ jobId, tenantId, task, status, finishedAt }]
+          : [],
+      );
+      const last = looked.at(-1);
+      const next = last && looked.length === page.limit ? `${last.bornAt}` : null;
+      return { now: now(), jobs: aged, next };
+    },
+    async purge({ jobs: asked, identityTtlMs }) {
+      const gone = asked.flatMap(({ jobId, guard }) => {
+        const kept = jobs.get(jobId);
+        return kept && kept.row.finishedAt !== null && isUnchanged(guard, stateOf(kept)) ? [kept] : [];
+      });
       for (const { row, identities } of gone) {
         const kept = { jobId: row.jobId, expiresAt: now() + identityTtlMs };
         for (const identity of identities) tables.outlive(identity, kept);
@@ -138,13 +151,12 @@ export function controls(tables: Tables, now: () => number): Controls {
       }
       const ids = new Set(gone.map(({ row }) => row.jobId));
       tables.feed.splice(0, tables.feed.length, ...tables.feed.filter(({ jobId }) => !ids.has(jobId)));
-      const last = looked.at(-1);
-      return {
-        now: now(),
-        jobs: gone.length,
-        identities: tables.expireIdentities(now()),
-        next: last && looked.length === limit ? `${last.bornAt}` : null,
-      };
+      return { now: now(), jobs: ids.size, identities: tables.expireIdentities(now()) };
     },
   };
+}
+
+function stateOf({ inboxRev, effects }: Kept): PurgeGuard {
+  const results = [...effects.values()].filter(({ result }) => result !== null);
+  return { inboxRev, effects: effects.size, results: results.length };
 }

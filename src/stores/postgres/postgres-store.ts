@@ -14,7 +14,7 @@ import { loadAll } from './load.js';
 import { effects, inbox, putEffect, putMessages, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
-import { purge } from './purge.js';
+import { aged, purge } from './purge.js';
 import { heads } from './heads.js';
 import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
@@ -114,7 +114,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     takeOutbox: (page) => takeOutbox(single, page),
     settleOutbox: (outcomes) => session.transaction((db) => settleOutbox(db, outcomes)),
     deadOutbox: (page) => deadOutbox(single, page),
-    purge: (page) => session.transaction((db) => purge(db, page)),
+    aged: (page) => aged(single, page),
+    purge: (asked) => session.transaction((db) => purge(db, asked)),
     wake: wakeUps.wake,
     listen: wakeUps.listen,
     async close() {

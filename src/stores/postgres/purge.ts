@@ -1,44 +1,74 @@
 import type { Status } from '../../kernel/index.js';
-import type { Identity, PurgePage, Purged, Reply } from '../../ports/store.js';
-import { isOld } from '../retention.js';
+import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
+import { isOld, isUnchanged } from '../retention.js';
 import type { Queries } from './session.js';
 
 type Looked = {
   readonly jobId: string;
+  readonly tenantId: string;
   readonly task: string;
   readonly status: Status;
   readonly finishedAt: number | null;
   readonly isOpen: boolean;
 };
 
-/** Walks the jobs in the order of their ids, which is that of time. What ended long ago goes with all that is its own. */
-export async function purge(db: Queries, page: PurgePage): Promise<Reply<Purged>> {
-  const { identityTtlMs, limit, after } = page;
-  const now = await db.now();
+/** Walks the jobs in the order of their ids, which is that of time. */
+export async function aged(db: Queries, page: AgedPage): Promise<Reply<Aged>> {
   const looked = await db.rows<Looked>(
-    `SELECT j.job_id AS "jobId", j.task, j.status, j.finished_at AS "finishedAt", EXISTS
+    `SELECT j.job_id AS "jobId", j.tenant_id AS "tenantId", j.task, j.status, j.finished_at AS "finishedAt", EXISTS
      (SELECT 1 FROM pawl.dlq_items d WHERE d.job_id = j.job_id AND d.status = 'open') AS "isOpen"
      FROM pawl.jobs j WHERE j.job_id > $1 ORDER BY j.job_id LIMIT $2`,
-    [after ?? '', limit],
+    [page.after ?? '', page.limit],
   );
-  const ids = await hold(
-    db,
-    looked.filter((job) => !job.isOpen && isOld(page, job)).map(({ jobId }) => jobId),
+  const jobs = looked.flatMap(({ isOpen, finishedAt, ...job }) =>
+    finishedAt !== null && !isOpen && isOld(page, { ...job, finishedAt }) ? [{ ...job, finishedAt }] : [],
   );
-  if (ids.length > 0) await deleteJobs(db, { ids, until: now + identityTtlMs });
-  const expired = await db.rows('DELETE FROM pawl.identities WHERE expires_at <= $1 RETURNING 1', [now]);
-  const next = looked.length === limit ? (looked.at(-1)?.jobId ?? null) : null;
-  return { now, jobs: ids.length, identities: expired.length, next };
+  const next = looked.length === page.limit ? (looked.at(-1)?.jobId ?? null) : null;
+  return { now: await db.now(), jobs, next };
 }
 
-/** Waits for whoever is writing to them just now, and leaves out what another purge was faster with. */
-async function hold(db: Queries, ids: readonly string[]): Promise<string[]> {
-  if (ids.length === 0) return [];
-  const rows = await db.rows<{ job_id: string }>(
-    'SELECT job_id FROM pawl.jobs WHERE job_id = ANY($1) ORDER BY job_id FOR UPDATE',
-    [ids],
+/** What is deleted goes with all that is its own. */
+export async function purge(db: Queries, { jobs, identityTtlMs }: Purge): Promise<Reply<Purged>> {
+  const now = await db.now();
+  const ids = await hold(db, jobs);
+  if (ids.length > 0) await deleteJobs(db, { ids, until: now + identityTtlMs });
+  const expired = await db.rows('DELETE FROM pawl.identities WHERE expires_at <= $1 RETURNING 1', [now]);
+  return { now, jobs: ids.length, identities: expired.length };
+}
+
+/**
+ * Waits for whoever is writing to them just now, and leaves out what another purge was faster with. Whoever has a message
+ * or a result for a job holds its row: once it is locked here, what was counted stays so.
+ */
+async function hold(db: Queries, jobs: Purge['jobs']): Promise<string[]> {
+  if (jobs.length === 0) return [];
+  const ended = await db.rows<{ job_id: string; inbox_rev: number }>(
+    `SELECT job_id, inbox_rev FROM pawl.jobs WHERE job_id = ANY($1) AND finished_at IS NOT NULL
+     ORDER BY job_id FOR UPDATE`,
+    [jobs.map(({ jobId }) => jobId)],
   );
-  return rows.map(({ job_id }) => job_id);
+  const guards = new Map(jobs.map(({ jobId, guard }) => [jobId, guard]));
+  const guarded = ended.filter(({ job_id }) => guards.get(job_id));
+  const ledgers = guarded.length === 0 ? [] : await countEffects(db, guarded);
+  const ledgerOf = new Map(ledgers.map(({ job_id, effects, results }) => [job_id, { effects, results }]));
+  return ended
+    .filter(({ job_id, inbox_rev }) => {
+      const ledger = ledgerOf.get(job_id) ?? { effects: 0, results: 0 };
+      return isUnchanged(guards.get(job_id) ?? null, { inboxRev: inbox_rev, ...ledger });
+    })
+    .map(({ job_id }) => job_id);
+}
+
+/** A statement of its own: it must see what was committed before the lock. */
+async function countEffects(
+  db: Queries,
+  jobs: readonly { readonly job_id: string }[],
+): Promise<({ readonly job_id: string } & Pick<PurgeGuard, 'effects' | 'results'>)[]> {
+  return db.rows(
+    `SELECT job_id, count(*)::int AS effects, count(result)::int AS results FROM pawl.effects
+     WHERE job_id = ANY($1) GROUP BY job_id`,
+    [jobs.map(({ job_id }) => job_id)],
+  );
 }
 
 async function deleteJobs(

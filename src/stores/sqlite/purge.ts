@@ -1,39 +1,66 @@
 import type { Status } from '../../kernel/index.js';
-import type { Identity, PurgePage, Purged, Reply } from '../../ports/store.js';
-import { isOld } from '../retention.js';
+import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
+import { isOld, isUnchanged } from '../retention.js';
 import type { Session } from './session.js';
 
 type Looked = {
   readonly id: number;
   readonly jobId: string;
+  readonly tenantId: string;
   readonly task: string;
   readonly status: Status;
   readonly finishedAt: number | null;
   readonly isOpen: number;
 };
 
-/** Walks the jobs from the oldest on. What ended long ago is deleted with all that belongs to it. */
-export function purge(db: Session, page: PurgePage): Reply<Purged> {
-  const { identityTtlMs, limit, after } = page;
-  const now = db.now();
+/** Walks the jobs from the oldest on. */
+export function aged(db: Session, page: AgedPage): Reply<Aged> {
   const looked = db.all<Looked>(
-    `SELECT id, job_id AS jobId, task, status, finished_at AS finishedAt, EXISTS
+    `SELECT id, job_id AS jobId, tenant_id AS tenantId, task, status, finished_at AS finishedAt, EXISTS
      (SELECT 1 FROM dlq_items d WHERE d.job_id = jobs.job_id AND d.status = 'open') AS isOpen
      FROM jobs WHERE id > ? ORDER BY id LIMIT ?`,
-    Number(after ?? 0),
-    limit,
+    Number(page.after ?? 0),
+    page.limit,
   );
-  const jobs = looked.filter((job) => job.isOpen === 0 && isOld(page, job));
-  for (const { id, jobId } of jobs) {
+  const jobs = looked.flatMap(({ id: _id, isOpen, finishedAt, ...job }) =>
+    finishedAt !== null && isOpen === 0 && isOld(page, { ...job, finishedAt })
+      ? [{ ...job, finishedAt }]
+      : [],
+  );
+  const last = looked.at(-1);
+  return { now: db.now(), jobs, next: last && looked.length === page.limit ? `${last.id}` : null };
+}
+
+/** What is deleted goes with all that belongs to it. There is one writer: nothing comes between the look and the deed. */
+export function purge(db: Session, { jobs, identityTtlMs }: Purge): Reply<Purged> {
+  const now = db.now();
+  let gone = 0;
+  for (const { jobId, guard } of jobs) {
+    const id = endedAs(db, jobId, guard);
+    if (id === null) continue;
+    gone += 1;
     outlive(db, { id, jobId, until: now + identityTtlMs });
     for (const table of ['log', 'effects', 'inbox', 'holds'])
       db.run(`DELETE FROM ${table} WHERE job = ?`, id);
     db.run('DELETE FROM jobs WHERE id = ?', id);
   }
   const identities = db.run('DELETE FROM identities WHERE expires_at <= ?', now).changes;
-  const last = looked.at(-1);
-  const next = last && looked.length === limit ? `${last.id}` : null;
-  return { now, jobs: jobs.length, identities, next };
+  return { now, jobs: gone, identities };
+}
+
+/** The job's own number, if it has ended and is as the guard says. */
+function endedAs(db: Session, jobId: string, guard: PurgeGuard | null): number | null {
+  const found = db.get<{ id: number; inboxRev: number }>(
+    'SELECT id, inbox_rev AS inboxRev FROM jobs WHERE job_id = ? AND finished_at IS NOT NULL',
+    jobId,
+  );
+  if (!found || guard === null) return found?.id ?? null;
+  const ledger = db.get<Pick<PurgeGuard, 'effects' | 'results'>>(
+    'SELECT count(*) AS effects, count(result) AS results FROM effects WHERE job = ?',
+    found.id,
+  );
+  const state = { inboxRev: found.inboxRev, effects: 0, results: 0, ...ledger };
+  return isUnchanged(guard, state) ? found.id : null;
 }
 
 /** Its identities stay for a while: a start that comes again meanwhile is still recognised. */

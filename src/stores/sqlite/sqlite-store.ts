@@ -16,7 +16,7 @@ import { load } from './load.js';
 import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
-import { purge } from './purge.js';
+import { aged, purge } from './purge.js';
 import { heads } from './heads.js';
 import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
@@ -101,7 +101,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     takeOutbox: (page) => db.write(() => takeOutbox(db, page)),
     settleOutbox: (outcomes) => db.write(() => settleOutbox(db, outcomes)),
     deadOutbox: async (page) => deadOutbox(db, page),
-    purge: (page) => db.write(() => purge(db, page)),
+    aged: async (page) => aged(db, page),
+    purge: (asked) => db.write(() => purge(db, asked)),
     ...wakeUps,
     close: () => db.close(),
   };

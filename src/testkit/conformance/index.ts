@@ -8,7 +8,8 @@ import { lostReplies } from './lost-replies.js';
 import type { Topic } from './rig.js';
 import { leases, timers } from './time.js';
 import { tallies } from './tallies.js';
-import { outbox, records, retention, schedules } from './upkeep.js';
+import { retention } from './retention.js';
+import { outbox, records, schedules } from './upkeep.js';
 import { deadLetters, feed, lists } from './views.js';
 import { wakeUps } from './wake-ups.js';
 

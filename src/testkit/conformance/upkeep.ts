@@ -1,9 +1,8 @@
 import { deepStrictEqual, equal } from 'node:assert/strict';
-import { laneOf } from '../../kernel/index.js';
 import type { Schedule } from '../../ports/store.js';
-import { aFatalFailure, command } from '../sample-commands.js';
-import { aJobSpec, T0 } from '../sample-job.js';
-import type { Rig, Topic } from './rig.js';
+import { command } from '../sample-commands.js';
+import { T0 } from '../sample-job.js';
+import type { Topic } from './rig.js';
 
 const schedule = (scheduleId: string, changes: Partial<Schedule> = {}): Schedule => ({
   tenantId: 'acme',
@@ -198,108 +197,6 @@ export const outbox: Topic = {
         ]),
         [['e6', 1]],
       );
-    },
-  },
-};
-
-const key = (value: string) => ({ tenantId: 'acme', kind: 'key' as const, value });
-const DAY_MS = 86_400_000;
-
-async function purgeAll(rig: Rig, finishedBefore: number): Promise<{ jobs: number; identities: number }> {
-  const sum = { jobs: 0, identities: 0 };
-  let after: string | null = null;
-  do {
-    const page = await rig.store.purge({ finishedBefore, identityTtlMs: 30 * DAY_MS, limit: 2, after });
-    sum.jobs += page.jobs;
-    sum.identities += page.identities;
-    after = page.next;
-  } while (after !== null);
-  return sum;
-}
-
-export const retention: Topic = {
-  name: 'retention',
-  cases: {
-    'how long a job is kept may depend on its task and on how it ended': async (rig) => {
-      const end = async (jobId: string, task: string, fails: boolean) => {
-        await rig.create(jobId, { task });
-        const { jobs } = await rig.claim('worker-a', { lanes: [laneOf(aJobSpec({ task }))] });
-        const attemptId = jobs[0]?.attemptId ?? '';
-        await rig.give(jobId, fails ? command('cancel') : command('complete', { attemptId }));
-      };
-      await end('job_kept_1', 'ledger', false);
-      await end('job_kept_2', 'order', true);
-      await end('job_gone_1', 'order', false);
-      await end('job_gone_2', 'mail', true);
-      rig.clock.advance(DAY_MS);
-      const rules = [
-        { task: 'ledger', status: null, finishedBefore: 0 },
-        { task: 'order', status: 'cancelled', finishedBefore: 0 },
-      ] as const;
-      const page = { finishedBefore: rig.clock.now(), rules, identityTtlMs: 0, limit: 10, after: null };
-      equal((await rig.store.purge(page)).jobs, 2);
-      const left = await rig.store.list({
-        tenantId: null,
-        statuses: null,
-        task: null,
-        limit: 9,
-        cursor: null,
-      });
-      deepStrictEqual(left.rows.map(({ jobId }) => jobId).toSorted(), ['job_kept_1', 'job_kept_2']);
-    },
-    'jobs that ended long ago go with all that is theirs; others stay': async (rig) => {
-      for (const id of ['job_old_1', 'job_old_2', 'job_old_3', 'job_live_1', 'job_new_1'])
-        await rig.create(id);
-      await rig.store.putMessage({ jobId: 'job_old_1', key: 'k', payload: '1' });
-      await rig.store.putEffect({ jobId: 'job_old_1', step: 's', occurrence: 1, entry: 1, result: '1' });
-      for (const id of ['job_old_1', 'job_old_2', 'job_old_3']) await rig.give(id, command('cancel'));
-      rig.clock.advance(DAY_MS);
-      await rig.give('job_new_1', command('cancel', { now: rig.clock.now() }));
-      deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 3, identities: 0 });
-      equal((await rig.store.load('job_old_1')).found, null);
-      deepStrictEqual((await rig.store.log('job_old_1', { fromRev: 1, limit: 10 })).rows, []);
-      deepStrictEqual((await rig.store.effects('job_old_1')).results, []);
-      deepStrictEqual((await rig.store.inbox('job_old_1')).messages, []);
-      deepStrictEqual((await rig.store.counts({ tenantId: null })).counts, { queued: 1, cancelled: 1 });
-      deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 0, identities: 0 });
-    },
-    'the feed goes on behind what was deleted': async (rig) => {
-      await rig.create('job_feed_1');
-      await rig.give('job_feed_1', command('cancel'));
-      const { rows } = await rig.store.feed({ after: null, limit: 10 });
-      const position = rows.at(-1)?.position ?? null;
-      rig.clock.advance(1);
-      await purgeAll(rig, rig.clock.now());
-      await rig.create('job_feed_2');
-      const next = await rig.store.feed({ after: position, limit: 10 });
-      deepStrictEqual(
-        next.rows.map(({ jobId, rev }) => [jobId, rev]),
-        [['job_feed_2', 1]],
-      );
-    },
-    'identities outlive their job for a while': async (rig) => {
-      await rig.create('job_ttl_1', {}, { identities: [key('k')] });
-      await rig.give('job_ttl_1', command('cancel'));
-      rig.clock.advance(1);
-      await purgeAll(rig, rig.clock.now());
-      deepStrictEqual((await rig.store.resolve([key('k')])).jobIds, ['job_ttl_1']);
-      const again = await rig.prepare('job_ttl_2', rig.createCommand('job_ttl_2'), {
-        identities: [key('k')],
-      });
-      equal((await rig.store.commit([again])).replies[0]?.ok, false);
-      rig.clock.advance(30 * DAY_MS);
-      deepStrictEqual(await purgeAll(rig, 0), { jobs: 0, identities: 1 });
-      equal((await rig.store.commit([again])).replies[0]?.ok, true);
-    },
-    'a failed job stays as long as its dead-letter item is open': async (rig) => {
-      const { attemptId } = await rig.running('job_dlq_9');
-      await rig.give(
-        'job_dlq_9',
-        command('fail-attempt', { attemptId: attemptId ?? '', failure: aFatalFailure }),
-      );
-      rig.clock.advance(DAY_MS);
-      deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 0, identities: 0 });
-      equal((await rig.load('job_dlq_9')).job.status, 'failed');
     },
   },
 };
