@@ -73,6 +73,8 @@ export function scheduleView(schedule: Schedule): z.output<typeof recurringView>
   };
 }
 
+const MOST_WORD = 200;
+
 /** The field that each schedule type needs. */
 const NEEDED = { at: 'scheduled_at', every: 'every_ms', cron: 'cron', daily: 'daily_at' } as const;
 
@@ -144,17 +146,23 @@ export async function workOf(
   };
 }
 
+/** A value in a message, which has to stay readable. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
 function word(field: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw invalid(field, `${JSON.stringify(value)} is no text`);
+  if (typeof value === 'string' && value.length <= MOST_WORD) return value;
+  throw invalid(field, `${shown(value)} is no text of up to ${MOST_WORD} characters`);
 }
 
 function number(field: string, value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-  throw invalid(field, `${JSON.stringify(value)} is no whole number above 0`);
+  throw invalid(field, `${shown(value)} is no whole number above 0`);
 }
 
 function oneOf<T extends string>(field: string, value: unknown, known: readonly T[]): T {
   if (known.includes(value as T)) return value as T;
-  throw invalid(field, `${JSON.stringify(value)} is none of ${known.join(', ')}`);
+  throw invalid(field, `${shown(value)} is none of ${known.join(', ')}`);
 }

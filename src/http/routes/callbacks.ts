@@ -38,15 +38,17 @@ export const callbackRoutes = [
     method: 'POST',
     path: ROOT,
     access: 'operator',
-    summary: 'Be called at a URL when jobs change. The secret that signs the calls is in this answer only.',
+    summary:
+      'Be called at a URL when jobs change. The secret that signs the calls is in this answer only; a repeated request gets null for it.',
     body: z.strictObject({
       url: text(2_000),
       contract: contractName.optional().default('run-state'),
       job_types: z.array(text(200)).min(1).max(100).optional(),
     }),
-    answers: { 201: subscriptionView.extend({ secret: z.string() }) },
-    async handle({ engine, caller: { tenantId }, body: { url, contract, job_types: tasks } }) {
-      const made = await subscribe(engine, { tenantId, url, contract, ...defined({ tasks }) });
+    answers: { 201: subscriptionView.extend({ secret: z.string().nullable() }) },
+    once: 'secret',
+    async handle({ engine, caller: { tenantId }, body: { url, contract, job_types: tasks }, newId }) {
+      const made = await subscribe(engine, { tenantId, url, contract, ...defined({ tasks }), id: newId(0) });
       return created({ ...viewOf(made), secret: made.secret });
     },
   }),

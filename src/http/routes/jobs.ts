@@ -11,7 +11,17 @@ import { startedOr, tryStartJobs, type StartOutcome } from '../../engine/start-j
 import { PawlError } from '../../errors.js';
 import type { Job } from '../../kernel/index.js';
 import { defined } from '../defined.js';
-import { count, jobId, milliseconds, optionalText, page, payload, text, utcTime } from '../fields.js';
+import {
+  count,
+  jobId,
+  milliseconds,
+  optionalProse,
+  optionalText,
+  page,
+  payload,
+  text,
+  utcTime,
+} from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf, type StartRequest } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
@@ -28,7 +38,7 @@ const start = z.strictObject({
   queue: text(100).optional(),
   priority: z.int().min(-1_000_000).max(1_000_000).optional(),
   delay_ms: milliseconds.optional(),
-  run_at: utcTime.optional(),
+  run_at: utcTime.max(40).optional(),
   idempotency_key: text(500).optional(),
   idempotency_scope: optionalText(500),
   concurrency_key: optionalText(500),
@@ -130,7 +140,7 @@ export const jobRoutes = [
     access: 'operator',
     summary: 'Give up on a job for good. A handler that runs it is aborted.',
     params: one,
-    body: z.strictObject({ reason: optionalText(1_000) }),
+    body: z.strictObject({ reason: optionalProse(1_000) }),
     answers: { 200: jobView },
     async handle({ engine, caller, params, body }) {
       const job = await cancelJob(engine, params.job_id, { ...caller, reason: body.reason ?? null });
