@@ -174,12 +174,16 @@ function internal(cause: unknown): PawlError {
   return new PawlError('INTERNAL', { detail: 'something went wrong that should not', cause });
 }
 
-/** Small facts go under `details`; what a contract names itself stands beside the code. */
+/** What a contract names itself, and so stands beside the code, though it is a small fact. */
+const NAMED: ReadonlySet<string> = new Set(['reason']);
+
+/** Small facts go under `details`; what a contract names itself, and what is no small fact, stands beside the code. */
 function split(details: PawlError['details']) {
   const facts: Record<string, string | number | boolean | null> = {};
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(details)) {
-    if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) {
+    const isSmall = value === null || ['string', 'number', 'boolean'].includes(typeof value);
+    if (isSmall && !NAMED.has(name)) {
       facts[snakeCase(name)] = value as string;
     } else if (value !== undefined) fields[snakeCase(name)] = value;
   }

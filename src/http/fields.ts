@@ -25,7 +25,6 @@ export const prose = (most: number) =>
     .string()
     .max(most)
     .regex(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, 'has a control character or half a character');
-export const optionalProse = (most: number) => prose(most).min(1).nullish();
 /** Any JSON value. Whether it is too large is for the engine to say, which knows the payload's own limits. */
 export const payload = z.unknown();
 

@@ -11,6 +11,7 @@ import {
   type Schedule,
 } from '../engine/schedules/schedule.js';
 import { invalid, type When } from '../engine/schedules/timing.js';
+import { ERRORS, PawlError } from '../errors.js';
 import { SCHEDULE_TYPES, type ScheduleType } from '../kernel/index.js';
 import { defined } from './defined.js';
 import { utcTime, utcTimeOrNull } from './fields.js';
@@ -103,6 +104,27 @@ export function whenOf(
       catchUp: catchUp === undefined ? undefined : oneOf('catch_up', catchUp, CATCH_UP_POLICIES),
     }),
   };
+}
+
+/** What a request calls the fields that the engine has other names for. */
+const ASKED_AS: Readonly<Record<string, string>> = {
+  at: 'scheduled_at',
+  every: 'every_ms',
+  daily: 'daily_at',
+  zone: 'time_zone',
+  scheduleId: 'task_id',
+};
+
+/** Lets the engine judge a schedule, and says what it finds wrong in the words of the request. */
+export async function judged<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof PawlError) || error.code !== 'TASK_INVALID_SCHEDULE') throw error;
+    const field = String(error.details['field']);
+    const problem = error.message.slice(field.length + 1, -` ${ERRORS[error.code].advice}`.length - 1);
+    throw invalid(ASKED_AS[field] ?? field, problem);
+  }
 }
 
 /** What is done at each firing. */

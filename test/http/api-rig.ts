@@ -9,6 +9,7 @@ import { Doorkeeper } from '../../src/http/auth.js';
 import { FeedHub } from '../../src/http/feed-hub.js';
 import type { Backend, Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/http/route-table.js';
+import { serve } from '../../src/http/serve.js';
 import { testApp, type TestApp, type TestAppOptions } from '../../src/testkit/index.js';
 
 /** What came back, with its envelope taken apart. */
@@ -80,59 +81,41 @@ export type RigOptions = TestAppOptions & {
   /** False: no keys are made, and this machine's user needs none. */
   readonly keys?: boolean;
   readonly defaultTask?: string;
+  /** True: a real server on a real socket. */
+  readonly served?: boolean;
 };
 
 /** The API in this process, with keys of every role for two tenants. */
 export class ApiRig {
   readonly app: TestApp;
   readonly engine: Engine;
-  readonly api: Api;
-  readonly backend: Backend;
   readonly keys: Readonly<Record<string, string>>;
-  readonly #closing: AbortController;
+  readonly #door: Door;
 
-  private constructor(
-    app: TestApp,
-    {
-      api,
-      backend,
-      keys,
-      closing,
-    }: { api: Api; backend: Backend; keys: Record<string, string>; closing: AbortController },
-  ) {
+  private constructor(app: TestApp, door: Door, keys: Readonly<Record<string, string>>) {
     this.app = app;
-    this.engine = backend.engine;
-    this.api = api;
-    this.backend = backend;
+    this.engine = Pawl.inside(app.app).engine;
     this.keys = keys;
-    this.#closing = closing;
+    this.#door = door;
   }
 
-  static async start({
-    keys: withKeys = true,
-    defaultTask = 'default',
-    ...options
-  }: RigOptions = {}): Promise<ApiRig> {
-    const app = await testApp({ work: false, ...options });
-    const { engine, tasks, isWorking } = Pawl.inside(app.app);
-    const doorkeeper = new Doorkeeper(engine, { allowsLocal: !withKeys });
-    const closing = new AbortController();
-    const backend: Backend = {
-      engine,
-      tasks: new Map(tasks.map((task) => [task.name, task])),
-      defaultTask,
-      feed: new FeedHub(engine),
-      keysChanged: () => doorkeeper.forget(),
-      isWorking,
-      closing: closing.signal,
-    };
-    const api = new Api(backend, doorkeeper, ROUTES);
-    const keys = withKeys ? await makeKeys(engine) : {};
-    return new ApiRig(app, { api, backend, keys, closing });
+  static async start(options: RigOptions = {}): Promise<ApiRig> {
+    const { keys: withKeys = true, defaultTask = 'default', served = false, ...rest } = options;
+    const app = await testApp({ work: false, ...rest });
+    const keys = withKeys ? await makeKeys(Pawl.inside(app.app).engine) : {};
+    const door = served
+      ? await openServer(app.app, defaultTask)
+      : openApi(app.app, { defaultTask, allowsLocal: !withKeys });
+    return new ApiRig(app, door, keys);
+  }
+
+  /** Where the server listens; nothing does unless it is `served`. */
+  get url(): string {
+    return this.#door.url;
   }
 
   /** The answer as it is, of which the caller reads what it wants. */
-  async fetch(
+  fetch(
     method: string,
     path: string,
     { key = 'operator', body, headers = {} }: Call = {},
@@ -146,8 +129,7 @@ export class ApiRig {
     });
     const payload =
       body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
-    const request = new Request(`http://127.0.0.1:7295${path}`, { method, headers: sent, ...payload });
-    return this.api.app.fetch(request);
+    return this.#door.fetch(new Request(`${this.url}${path}`, { method, headers: sent, ...payload }));
   }
 
   async call(method: string, path: string, call: Call = {}): Promise<Reply> {
@@ -182,12 +164,52 @@ export class ApiRig {
     });
   }
 
+  /** How many streams listen; only known of an API without a server. */
+  get listeners(): number {
+    return this.#door.listeners();
+  }
+
   async stop(): Promise<void> {
-    this.#closing.abort();
+    await this.app.run(this.#door.close());
     await this.app.idle();
-    expect(this.backend.feed.listeners).toBe(0);
+    expect(this.listeners).toBe(0);
     await this.app.stop();
   }
+}
+
+type Door = {
+  readonly url: string;
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly listeners: () => number;
+  readonly close: () => Promise<void>;
+};
+
+async function openServer(app: Pawl, defaultTask: string): Promise<Door> {
+  const { url, close } = await serve(app, { port: 0, defaultTask });
+  return { url, close, fetch: (request) => fetch(request), listeners: () => 0 };
+}
+
+function openApi(app: Pawl, options: { defaultTask: string; allowsLocal: boolean }): Door {
+  const { engine, tasks, isWorking } = Pawl.inside(app);
+  const doorkeeper = new Doorkeeper(engine, options);
+  const closing = new AbortController();
+  const feed = new FeedHub(engine);
+  const backend: Backend = {
+    engine,
+    tasks: new Map(tasks.map((task) => [task.name, task])),
+    defaultTask: options.defaultTask,
+    feed,
+    keysChanged: () => doorkeeper.forget(),
+    isWorking,
+    closing: closing.signal,
+  };
+  const { app: routes } = new Api(backend, doorkeeper, ROUTES);
+  return {
+    url: 'http://127.0.0.1:7295',
+    fetch: async (request) => routes.fetch(request),
+    listeners: () => feed.listeners,
+    close: async () => closing.abort(),
+  };
 }
 
 async function makeKeys(engine: Engine): Promise<Record<string, string>> {

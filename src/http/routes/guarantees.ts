@@ -4,7 +4,7 @@ import { cancelJob } from '../../engine/operator.js';
 import { ownJob } from '../../engine/own-job.js';
 import { readLog } from '../../engine/read-log.js';
 import { changesOf } from '../../kernel/index.js';
-import { jobId, optionalProse, page, text } from '../fields.js';
+import { jobId, optionalText, page, text } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { ok, route } from '../route.js';
 import { guaranteeView } from '../views.js';
@@ -64,7 +64,7 @@ export const guaranteeRoutes = [
     contract: 'guarantees',
     summary: 'Cancel a job.',
     params: one,
-    body: z.strictObject({ reason: optionalProse(1_000) }),
+    body: z.strictObject({ reason: optionalText(1_000) }),
     answers: { 200: guaranteeView },
     async handle({ engine, caller, params, body }) {
       const job = await cancelJob(engine, params.job_id, { ...caller, reason: body.reason ?? null });

@@ -11,17 +11,7 @@ import { startedOr, tryStartJobs, type StartOutcome } from '../../engine/start-j
 import { PawlError } from '../../errors.js';
 import type { Job } from '../../kernel/index.js';
 import { defined } from '../defined.js';
-import {
-  count,
-  jobId,
-  milliseconds,
-  optionalProse,
-  optionalText,
-  page,
-  payload,
-  text,
-  utcTime,
-} from '../fields.js';
+import { count, jobId, milliseconds, optionalText, page, payload, text, utcTime } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf, type StartRequest } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
@@ -140,7 +130,7 @@ export const jobRoutes = [
     access: 'operator',
     summary: 'Give up on a job for good. A handler that runs it is aborted.',
     params: one,
-    body: z.strictObject({ reason: optionalProse(1_000) }),
+    body: z.strictObject({ reason: optionalText(1_000) }),
     answers: { 200: jobView },
     async handle({ engine, caller, params, body }) {
       const job = await cancelJob(engine, params.job_id, { ...caller, reason: body.reason ?? null });

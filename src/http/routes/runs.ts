@@ -7,7 +7,7 @@ import { readLog } from '../../engine/read-log.js';
 import { startedOr, tryStartJobs, type StartOutcome } from '../../engine/start-jobs.js';
 import { changesOf, type Job } from '../../kernel/index.js';
 import { defined } from '../defined.js';
-import { jobId, optionalProse, page, payload, text } from '../fields.js';
+import { jobId, optionalText, page, payload, text } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
@@ -90,7 +90,7 @@ export const runRoutes = [
     contract: 'run-state',
     summary: 'Cancel a run.',
     params: one,
-    body: z.strictObject({ reason: optionalProse(1_000) }),
+    body: z.strictObject({ reason: optionalText(1_000) }),
     answers: { 200: runSnapshot },
     async handle({ engine, caller, params, body }) {
       const job = await cancelJob(engine, params.run_id, { ...caller, reason: body.reason ?? null });

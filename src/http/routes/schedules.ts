@@ -13,7 +13,7 @@ import { invalid } from '../../engine/schedules/timing.js';
 import { ownJob } from '../../engine/own-job.js';
 import { SCHEDULE_TYPES, type ScheduleType } from '../../kernel/index.js';
 import { count, milliseconds, payload, text } from '../fields.js';
-import { recurringFields, recurringView, scheduleView, shown, whenOf, workOf } from '../recurring.js';
+import { judged, recurringFields, recurringView, scheduleView, shown, whenOf, workOf } from '../recurring.js';
 import { created, ok, route } from '../route.js';
 import { jobView } from '../views.js';
 
@@ -59,7 +59,8 @@ export const scheduleRoutes = [
       }
       const ref = { tenantId: caller.tenantId, scheduleId: params.schedule_id };
       const options = { ...whenOf(type, body), ...ref, paused: body.paused ?? false };
-      return ok(scheduleView(await putSchedule(engine, options, await workOf(request, body))));
+      const work = await workOf(request, body);
+      return ok(scheduleView(await judged(putSchedule(engine, options, work))));
     },
   }),
   route({

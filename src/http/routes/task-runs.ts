@@ -7,7 +7,7 @@ import { startedOr } from '../../engine/start-jobs.js';
 import { startRun } from '../../engine/start-run.js';
 import { changesOf } from '../../kernel/index.js';
 import { defined } from '../defined.js';
-import { count, jobId, milliseconds, optionalProse, page, payload, text } from '../fields.js';
+import { count, jobId, milliseconds, optionalText, page, payload, text } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
@@ -123,7 +123,7 @@ export const taskRunRoutes = [
     contract: 'task-runs',
     summary: 'Cancel a run.',
     params: one,
-    body: z.strictObject({ reason: optionalProse(1_000) }),
+    body: z.strictObject({ reason: optionalText(1_000) }),
     answers: { 200: runView },
     async handle({ engine, caller, params, body }) {
       const job = await cancelJob(engine, params.run_id, { ...caller, reason: body.reason ?? null });

@@ -22,10 +22,10 @@ import {
   type ScheduleType,
 } from '../../kernel/index.js';
 import { defined } from '../defined.js';
-import { count, milliseconds, optionalProse, optionalText, page, payload, text } from '../fields.js';
+import { count, milliseconds, optionalText, page, payload, text } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';
-import { recurringFields, recurringView, shown } from '../recurring.js';
+import { judged, recurringFields, recurringView, shown } from '../recurring.js';
 import { createRecurring } from './recurring-tasks.js';
 import { created, ok, route, type ApiRequest } from '../route.js';
 import { taskView } from '../views.js';
@@ -64,7 +64,7 @@ export const taskRoutes = [
     answers: { 201: answer, 200: answer },
     async handle(request) {
       const type = scheduleTypeOf(request.body);
-      if (type !== 'at') return createRecurring(request, type);
+      if (type !== 'at') return judged(createRecurring(request, type));
       return createOnce(request);
     },
   }),
@@ -119,7 +119,7 @@ export const taskRoutes = [
     contract: 'tasks',
     summary: 'Cancel a task.',
     params: one,
-    body: z.strictObject({ reason: optionalProse(1_000) }),
+    body: z.strictObject({ reason: optionalText(1_000) }),
     answers: { 200: taskView },
     async handle({ engine, caller, params, body }) {
       const { spec } = await taskOf(engine, params.task_id, caller);
