@@ -1,6 +1,6 @@
 import { PawlError } from '../errors.js';
 import { toMs, type Duration } from '../engine/duration.js';
-import { Engine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newJob, type StartOptions } from '../engine/new-job.js';
 import { resolveEffect, resumeParked } from '../engine/operator.js';

@@ -38,18 +38,24 @@ const refOf = (id: string): RecordRef => ({ kind: 'key', tenantId: '', id });
 /** Makes a key. The token is in the answer and nowhere else. */
 export async function createKey(
   engine: Engine,
-  { tenantId, role, name, by }: Pick<ApiKey, 'tenantId' | 'role' | 'name'> & { readonly by: string },
+  {
+    tenantId,
+    role,
+    name,
+    by,
+    id = engine.newId(0),
+  }: Pick<ApiKey, 'tenantId' | 'role' | 'name'> & { readonly by: string; readonly id?: string },
 ): Promise<{ readonly key: ApiKey; readonly token: string }> {
   if (!ROLES.includes(role)) throw wrong('role', `${JSON.stringify(role)} is none of ${ROLES.join(', ')}`);
   if (!NAME.test(name)) throw wrong('name', 'takes 1 to 64 letters, digits, spaces and . _ : @ -');
   if (tenantId === '') throw wrong('tenant', 'must not be empty');
-  const id = engine.newId(0);
   const secret = Array.from({ length: SECRET_BYTES }, () =>
     engine.random.int(256).toString(16).padStart(2, '0'),
   ).join('');
   const key: ApiKey = { id, tenantId, role, name, createdAt: engine.now(), createdBy: by, revokedAt: null };
   const body = JSON.stringify({ ...key, secretHash: sha256(secret) } satisfies StoredKey);
-  await engine.store.putRecord({ ...refOf(id), version: 1, body }, 0);
+  const { saved } = await engine.store.putRecord({ ...refOf(id), version: 1, body }, 0);
+  if (!saved) throw new PawlError('STORE_BUSY', { detail: `the key '${id}' was made at the same moment` });
   await recordAudit(engine, {
     tenantId,
     action: 'create_key',
@@ -59,6 +65,14 @@ export async function createKey(
     reason: name,
   });
   return { key, token: `pawl_${id}_${secret}` };
+}
+
+/** Null: there is none. */
+export async function findKey(engine: Engine, id: string): Promise<ApiKey | null> {
+  const { record } = await engine.store.record(refOf(id));
+  if (record === null) return null;
+  const { secretHash: _secret, ...key } = JSON.parse(record.body) as StoredKey;
+  return key;
 }
 
 /** Oldest first, the revoked ones too. `tenantId` null: everybody's. */

@@ -37,10 +37,17 @@ export class Api {
     this.app.notFound((context) => this.#refuse(context, null));
   }
 
+  /** The answer to what is no request at all: a host or an address that cannot be one. */
+  refuse(cause: unknown): Response {
+    const detail = 'the address of the request, or its host, cannot be read';
+    const error = new PawlError('INVALID_REQUEST', { detail, cause });
+    return this.#fail(error, { contract: 'jobs', meta: this.#metaOf(new Headers()) });
+  }
+
   async #serve(context: Context, route: Route): Promise<Response> {
-    const meta = this.#metaOf(context);
+    const { headers } = context.req.raw;
+    const meta = this.#metaOf(headers);
     try {
-      const { headers } = context.req.raw;
       const caller = route.access === 'public' ? NOBODY : await this.#doorkeeper.admit(headers, route.access);
       const params = readFields(route.params, context.req.param(), 'path');
       const query = readFields(route.query, context.req.query(), 'query');
@@ -61,7 +68,10 @@ export class Api {
         return await this.#serveOnce(route, request, { meta, key, endpoint, text });
       }
       const answer = await route.handle({ ...request, newId: (bucket) => this.#newId(bucket) });
-      return answer instanceof Response ? answer : respond(answer, meta);
+      if (!(answer instanceof Response)) return respond(answer, meta);
+      // Nobody is going to read it: a stream would go on for ever.
+      if (context.req.raw.method === 'HEAD') await answer.body?.cancel();
+      return answer;
     } catch (error) {
       return this.#fail(error, { contract: route.contract, meta });
     }
@@ -77,7 +87,12 @@ export class Api {
     const first = await beginKeyed(engine, asked, caller);
     if ('status' in first) return json(first.body, first.status, { 'idempotency-replayed': 'true' });
     const response = await this.#attempt(route, { ...request, newId: first.newId }, meta);
-    await settle(first, response);
+    try {
+      await settle(first, response, route.once ?? null);
+    } catch (error) {
+      // It is done all the same. Whoever repeats it finds the same by its ids, once the first request counts as abandoned.
+      engine.log.warn('the answer to an Idempotency-Key could not be kept', { ...meta, error });
+    }
     return response;
   }
 
@@ -99,8 +114,7 @@ export class Api {
     return engine.newId(bucket ?? engine.random.int(BUCKETS));
   }
 
-  #metaOf(context: Context): Meta {
-    const { headers } = context.req.raw;
+  #metaOf(headers: Headers): Meta {
     const given = headers.get('x-request-id');
     const request_id = given !== null && REQUEST_ID.test(given) ? given : this.#backend.engine.newId(0);
     const trace_id = TRACEPARENT.exec(headers.get('traceparent') ?? '')?.[1] ?? `trace-${request_id}`;
@@ -124,16 +138,24 @@ export class Api {
       methods === null
         ? new PawlError('ROUTE_NOT_FOUND', { detail: `there is nothing at ${path}` })
         : new PawlError('METHOD_NOT_ALLOWED', { detail: `${path} does not take ${method}` });
-    const response = this.#fail(error, { contract: 'jobs', meta: this.#metaOf(context) });
+    const response = this.#fail(error, { contract: 'jobs', meta: this.#metaOf(context.req.raw.headers) });
     if (methods !== null) response.headers.set('allow', methods.join(', '));
     return response;
   }
 }
 
-async function settle(first: Keyed, response: Response): Promise<void> {
-  const isFinal = response.status < 500 && response.status !== 401 && response.status !== 403;
-  if (isFinal) await first.remember({ status: response.status, body: await response.clone().text() });
-  else await first.forget();
+async function settle(first: Keyed, response: Response, once: string | null): Promise<void> {
+  const { status } = response;
+  const isFinal = status < 500 && status !== 401 && status !== 403;
+  if (!isFinal) return first.release();
+  const body = await response.clone().text();
+  await first.remember({ status, body: once === null ? body : withoutSecret(body, once) });
+}
+
+/** Secrets are not kept, not even for as long as an answer is. */
+function withoutSecret(body: string, once: string): string {
+  const answer = JSON.parse(body) as { data?: Record<string, unknown> };
+  return JSON.stringify(answer.data ? { ...answer, data: { ...answer.data, [once]: null } } : answer);
 }
 
 function respond({ status, data }: Answer, meta: Meta): Response {
@@ -152,12 +174,16 @@ function internal(cause: unknown): PawlError {
   return new PawlError('INTERNAL', { detail: 'something went wrong that should not', cause });
 }
 
-/** Small facts go under `details`; what a contract names itself stands beside the code. */
+/** What a contract names itself, and so stands beside the code, though it is a small fact. */
+const NAMED: ReadonlySet<string> = new Set(['reason']);
+
+/** Small facts go under `details`; what a contract names itself, and what is no small fact, stands beside the code. */
 function split(details: PawlError['details']) {
   const facts: Record<string, string | number | boolean | null> = {};
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(details)) {
-    if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) {
+    const isSmall = value === null || ['string', 'number', 'boolean'].includes(typeof value);
+    if (isSmall && !NAMED.has(name)) {
       facts[snakeCase(name)] = value as string;
     } else if (value !== undefined) fields[snakeCase(name)] = value;
   }

@@ -1,14 +1,13 @@
 import type { ApiRequest } from './route.js';
 
-export type Message = {
-  readonly event: string;
-  readonly data: string;
-  /** Where a reader goes on that was cut off behind this message. */
-  readonly id?: string;
+/** Writes to one reader. */
+export type Outlet = {
+  readonly send: (text: Uint8Array) => void;
+  /** Settles once the reader has taken most of what it was sent, or has gone. */
+  readonly hasRoom: () => Promise<void>;
+  /** Fires when the reader has left, or is so slow that it had better come again. */
+  readonly gone: AbortSignal;
 };
-
-/** Writes to one reader. `gone` fires when it has left, or is so slow that it had better come again. */
-export type Outlet = { readonly send: (message: Message) => void; readonly gone: AbortSignal };
 
 /** Proxies and clients drop connections on which nothing happens for half a minute. */
 const KEEP_ALIVE_MS = 15_000;
@@ -22,32 +21,48 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 };
 
+const encoder = new TextEncoder();
+const RETRY = encoder.encode('retry: 1000\n\n');
+const STILL_HERE = encoder.encode(': still here\n\n');
+
 /** An answer that goes on until `produce` returns or the reader leaves. */
 export function eventStream(
   { engine, signal, closing }: Pick<ApiRequest<unknown, unknown, unknown>, 'engine' | 'signal' | 'closing'>,
   produce: (outlet: Outlet) => Promise<void>,
 ): Response {
-  const encoder = new TextEncoder();
   const leaving = new AbortController();
-  const leave = () => leaving.abort();
+  const { signal: gone } = leaving;
+  let makeRoom = () => {};
+  const leave = () => {
+    leaving.abort();
+    makeRoom();
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const { signal: gone } = leaving;
-        const write = (text: string): void => {
+        const send = (text: Uint8Array): void => {
           if (gone.aborted) return;
-          controller.enqueue(encoder.encode(text));
+          controller.enqueue(text);
           if ((controller.desiredSize ?? 0) < -MOST_WAITING_BYTES) leave();
+        };
+        const hasRoom = async (): Promise<void> => {
+          if (gone.aborted || (controller.desiredSize ?? 0) > 0) return;
+          await new Promise<void>((resolve) => {
+            makeRoom = resolve;
+          });
         };
         let cancelKeepAlive = () => {};
         const keepAlive = (): void => {
-          write(': still here\n\n');
+          send(STILL_HERE);
           if (!gone.aborted) cancelKeepAlive = engine.alarms.set(KEEP_ALIVE_MS, keepAlive);
         };
-        for (const end of [signal, closing]) end.addEventListener('abort', leave, { once: true });
+        for (const end of [signal, closing]) {
+          end.addEventListener('abort', leave, { once: true });
+          if (end.aborted) leave();
+        }
         cancelKeepAlive = engine.alarms.set(KEEP_ALIVE_MS, keepAlive);
-        write('retry: 1000\n\n');
-        void produce({ send: (message) => write(format(message)), gone })
+        send(RETRY);
+        void produce({ send, hasRoom, gone })
           .catch((error: unknown) => {
             if (!gone.aborted) engine.log.warn('an event stream broke off', { error });
           })
@@ -58,6 +73,7 @@ export function eventStream(
             close(controller);
           });
       },
+      pull: () => makeRoom(),
       cancel: leave,
     },
     new ByteLengthQueuingStrategy({ highWaterMark: 65_536 }),
@@ -71,9 +87,4 @@ function close(controller: ReadableStreamDefaultController): void {
   } catch {
     // The reader closed it first.
   }
-}
-
-/** JSON has no line breaks, so that one data line is enough. */
-function format({ event, data, id }: Message): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`;
 }

@@ -15,7 +15,7 @@ export type FeedItem = {
 };
 
 /** `next`: where to go on. `isLast`: there is no more by now. */
-type FeedPage = {
+export type FeedPage = {
   readonly items: readonly FeedItem[];
   readonly next: FeedPosition;
   readonly isLast: boolean;
@@ -50,11 +50,21 @@ export class FeedHub {
   async listen(hear: Listener): Promise<() => Promise<void>> {
     this.#listeners.add(hear);
     this.#loop ??= this.#start();
-    await this.#loop;
+    try {
+      await this.#loop;
+    } catch (error) {
+      this.#listeners.delete(hear);
+      throw error;
+    }
     return async () => {
       this.#listeners.delete(hear);
       if (this.#listeners.size === 0) await this.#stop();
     };
+  }
+
+  /** Behind all that has happened by now. */
+  async end(): Promise<FeedPosition> {
+    return (await this.#engine.store.feedEnd()).position;
   }
 
   /** A page of the feed, for one who has to catch up. */
@@ -69,7 +79,7 @@ export class FeedHub {
   }
 
   async #start(): Promise<Stoppable> {
-    let position = await this.#end();
+    let position = await this.#firstPosition();
     const pass = async (): Promise<boolean> => {
       const { items, next, isLast } = await this.read(position);
       position = next;
@@ -80,9 +90,9 @@ export class FeedHub {
     return repeat(this.#engine, { name: 'the feed', bell, everyMs: POLL_MS, pass });
   }
 
-  async #end(): Promise<FeedPosition> {
+  async #firstPosition(): Promise<FeedPosition> {
     try {
-      return (await this.#engine.store.feedEnd()).position;
+      return await this.end();
     } catch (error) {
       // Whoever listens next tries again.
       this.#loop = null;

@@ -8,8 +8,23 @@ const DEFAULT_PAGE = 50;
 export const jobId = z
   .string()
   .regex(JOB_ID, 'takes 8 to 128 letters, digits and . _ : -, and begins with a letter or digit');
-export const text = (most: number) => z.string().min(1).max(most);
+/**
+ * A name, a key or an id. Control characters are never meant, and half a surrogate pair would be stored as something else,
+ * so that two keys could become one.
+ */
+export const text = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'has a control character or half a character');
 export const optionalText = (most: number) => text(most).nullish();
+/** What people write to each other: it may have several lines. */
+export const prose = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, 'has a control character or half a character');
 /** Any JSON value. Whether it is too large is for the engine to say, which knows the payload's own limits. */
 export const payload = z.unknown();
 
@@ -32,5 +47,5 @@ export const wholeNumber = digits(1_000_000_000);
 
 export const page = {
   limit: digits(MOST_PAGE).optional().default(DEFAULT_PAGE),
-  cursor: text(200).optional(),
+  cursor: text(400).optional(),
 };

@@ -27,8 +27,8 @@ export type Keyed = {
   /** Ids that are the same again if this request is done again. */
   readonly newId: (bucket?: number) => string;
   readonly remember: (answer: { status: number; body: string }) => Promise<void>;
-  /** Nothing came of it: the next request with this key is a new one. */
-  readonly forget: () => Promise<void>;
+  /** Nobody knows what came of it: whoever asks again does it again at once, with the same ids. */
+  readonly release: () => Promise<void>;
 };
 
 /** Whether a request with this key came before: then its answer, otherwise leave to do it. */
@@ -87,8 +87,9 @@ function keyed(
       const body = JSON.stringify({ ...begun, answer } satisfies Remembered);
       await engine.store.putRecord({ ...ref, version: version + 1, body }, version);
     },
-    async forget() {
-      await engine.store.deleteRecord(ref);
+    async release() {
+      const body = JSON.stringify({ ...begun, begunAt: 0 } satisfies Remembered);
+      await engine.store.putRecord({ ...ref, version: version + 1, body }, version);
     },
   };
 }

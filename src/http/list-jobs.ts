@@ -1,6 +1,7 @@
 import type { Contract } from '../contracts/index.js';
 import type { Engine } from '../engine/engine.js';
 import type { Job, Status } from '../kernel/index.js';
+import { badCursor } from './bad-cursor.js';
 
 export type ListQuery<S extends string> = {
   readonly status?: S | undefined;
@@ -22,6 +23,7 @@ export async function listJobs<S extends string>(
   { tenantId, status, task, limit, cursor }: ListQuery<S> & { readonly tenantId: string },
 ): Promise<{ readonly jobs: readonly Job[]; readonly next: string | null }> {
   const statuses: readonly Status[] | null = status === undefined ? null : contract.statusesOf(status);
+  if (cursor !== undefined) await expectOwn(engine, cursor, tenantId);
   const jobs: Job[] = [];
   let after = cursor ?? null;
   for (;;) {
@@ -33,6 +35,11 @@ export async function listJobs<S extends string>(
     after = page.next;
     if (after === null || jobs.length === limit) return { jobs, next: after };
   }
+}
+
+async function expectOwn(engine: Engine, cursor: string, tenantId: string): Promise<void> {
+  const { found } = await engine.store.load(cursor);
+  if (found?.job.spec.tenantId !== tenantId) throw badCursor();
 }
 
 /** Those that were purged in between are left out. */

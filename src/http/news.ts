@@ -4,7 +4,7 @@ export class News<T> {
   #wake: (() => void) | null = null;
 
   readonly bring = (items: readonly T[]): void => {
-    this.#waiting.push(...items);
+    for (const item of items) this.#waiting.push(item);
     if (this.#waiting.length > 0) this.#wake?.();
   };
 
@@ -12,10 +12,14 @@ export class News<T> {
   async take(gone: AbortSignal): Promise<T[]> {
     if (this.#waiting.length === 0 && !gone.aborted) {
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-        gone.addEventListener('abort', () => resolve(), { once: true });
+        this.#wake = () => {
+          gone.removeEventListener('abort', wake);
+          this.#wake = null;
+          resolve();
+        };
+        const wake = this.#wake;
+        gone.addEventListener('abort', wake);
       });
-      this.#wake = null;
     }
     return gone.aborted ? [] : this.#waiting.splice(0);
   }

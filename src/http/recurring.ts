@@ -11,6 +11,7 @@ import {
   type Schedule,
 } from '../engine/schedules/schedule.js';
 import { invalid, type When } from '../engine/schedules/timing.js';
+import { ERRORS, PawlError } from '../errors.js';
 import { SCHEDULE_TYPES, type ScheduleType } from '../kernel/index.js';
 import { defined } from './defined.js';
 import { utcTime, utcTimeOrNull } from './fields.js';
@@ -73,6 +74,8 @@ export function scheduleView(schedule: Schedule): z.output<typeof recurringView>
   };
 }
 
+const MOST_WORD = 200;
+
 /** The field that each schedule type needs. */
 const NEEDED = { at: 'scheduled_at', every: 'every_ms', cron: 'cron', daily: 'daily_at' } as const;
 
@@ -101,6 +104,27 @@ export function whenOf(
       catchUp: catchUp === undefined ? undefined : oneOf('catch_up', catchUp, CATCH_UP_POLICIES),
     }),
   };
+}
+
+/** What a request calls the fields that the engine has other names for. */
+const ASKED_AS: Readonly<Record<string, string>> = {
+  at: 'scheduled_at',
+  every: 'every_ms',
+  daily: 'daily_at',
+  zone: 'time_zone',
+  scheduleId: 'task_id',
+};
+
+/** Lets the engine judge a schedule, and says what it finds wrong in the words of the request. */
+export async function judged<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (!(error instanceof PawlError) || error.code !== 'TASK_INVALID_SCHEDULE') throw error;
+    const field = String(error.details['field']);
+    const problem = error.message.slice(field.length + 1, -` ${ERRORS[error.code].advice}`.length - 1);
+    throw invalid(ASKED_AS[field] ?? field, problem);
+  }
 }
 
 /** What is done at each firing. */
@@ -144,17 +168,23 @@ export async function workOf(
   };
 }
 
+/** A value in a message, which has to stay readable. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'undefined';
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
 function word(field: string, value: unknown): string {
-  if (typeof value === 'string') return value;
-  throw invalid(field, `${JSON.stringify(value)} is no text`);
+  if (typeof value === 'string' && value.length <= MOST_WORD) return value;
+  throw invalid(field, `${shown(value)} is no text of up to ${MOST_WORD} characters`);
 }
 
 function number(field: string, value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-  throw invalid(field, `${JSON.stringify(value)} is no whole number above 0`);
+  throw invalid(field, `${shown(value)} is no whole number above 0`);
 }
 
 function oneOf<T extends string>(field: string, value: unknown, known: readonly T[]): T {
   if (known.includes(value as T)) return value as T;
-  throw invalid(field, `${JSON.stringify(value)} is none of ${known.join(', ')}`);
+  throw invalid(field, `${shown(value)} is none of ${known.join(', ')}`);
 }

@@ -63,6 +63,8 @@ export type Route = {
   readonly body: z.ZodType | null;
   /** What `data` holds, by status; a text is the media type of an answer without an envelope. */
   readonly answers: Readonly<Partial<Record<200 | 201 | 202, z.ZodType | string>>>;
+  /** The member of `data` that is a secret. It is in the first answer only, and null if a request is repeated. */
+  readonly once?: string;
   readonly handle: (request: ApiRequest<unknown, unknown, unknown>) => Promise<Answer | Response>;
 };
 

@@ -1,5 +1,5 @@
-import { serve as listen } from '@hono/node-server';
-import type { Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pawl } from '../client/pawl.js';
 import { Bell } from '../engine/bell.js';
@@ -88,7 +88,10 @@ function byName(tasks: readonly TaskDefinition[]): ReadonlyMap<string, TaskDefin
 
 function open(api: Api, { host, port }: { host: string; port: number }): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = listen({ fetch: api.app.fetch, hostname: host, port }, () => resolve(server)) as Server;
+    const server = createServer(
+      getRequestListener(api.app.fetch, { hostname: host, errorHandler: (error) => api.refuse(error) }),
+    );
+    server.listen(port, host, () => resolve(server));
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const detail = `cannot listen on ${host}:${port} (${cause.code ?? cause.message})`;
       reject(new PawlError('ADDRESS_UNUSABLE', { detail, cause }));

@@ -5,6 +5,8 @@ import { CALLBACK_EVENTS, type Subscription } from './subscription-cache.js';
 
 export type NewSubscription = Omit<Subscription, 'id' | 'secret' | 'createdAt' | 'tasks'> & {
   readonly tasks?: readonly string[];
+  /** The same again is the same subscription. */
+  readonly id?: string;
 };
 
 export async function subscribe(engine: Engine, asked: NewSubscription): Promise<Subscription> {
@@ -24,11 +26,16 @@ export async function subscribe(engine: Engine, asked: NewSubscription): Promise
   await engine.courier.check(url);
   const bytes = Uint8Array.from({ length: 24 }, () => engine.random.int(256));
   const secret = `whsec_${Buffer.from(bytes).toString('base64')}`;
-  const id = `sub_${engine.newId(0)}`;
+  const id = `sub_${asked.id ?? engine.newId(0)}`;
   const createdAt = engine.now();
   const subscription: Subscription = { tenantId, id, url, contract, events, tasks, secret, createdAt };
   const body = JSON.stringify(subscription);
-  await engine.store.putRecord({ kind: 'subscription', tenantId, id, version: 1, body }, 0);
+  const ref = { kind: 'subscription', tenantId, id } as const;
+  const { saved } = await engine.store.putRecord({ ...ref, version: 1, body }, 0);
+  if (!saved) {
+    const { record } = await engine.store.record(ref);
+    if (record) return JSON.parse(record.body) as Subscription;
+  }
   await engine.subscriptions.refresh();
   return subscription;
 }

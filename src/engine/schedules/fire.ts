@@ -83,8 +83,13 @@ function dueFirings(
 }
 
 /** Starts the job of one firing; one that another has started is as good. */
-export async function fire(engine: Engine, schedule: Schedule, fireAt: Timestamp): Promise<string> {
-  const item = createItem(engine, firingOf(engine, schedule, fireAt), 'scheduler');
+export async function fire(
+  engine: Engine,
+  schedule: Schedule,
+  fireAt: Timestamp,
+  jobId?: string,
+): Promise<string> {
+  const item = createItem(engine, firingOf(engine, schedule, fireAt, jobId), 'scheduler');
   const [reply] = await send(engine, [item], { goOn: patience(engine) });
   if (reply?.ok && item.job) {
     engine.announce(item.job);
@@ -95,9 +100,13 @@ export async function fire(engine: Engine, schedule: Schedule, fireAt: Timestamp
   return item.jobId;
 }
 
-function firingOf(engine: Engine, schedule: Schedule, fireAt: Timestamp): NewJob {
+function firingOf(engine: Engine, schedule: Schedule, fireAt: Timestamp, jobId?: string): NewJob {
   const { tenantId, scheduleId, task, input, concurrencyKey, timing } = schedule;
-  const { spec, identities } = newJob(engine, task, { input, concurrencyKey, options: { tenantId } });
+  const { spec, identities } = newJob(engine, task, {
+    input,
+    concurrencyKey,
+    options: { tenantId, ...(jobId === undefined ? {} : { jobId }) },
+  });
   const firing = { tenantId, kind: 'firing', value: `${scheduleId}@${fireAt}` } as const;
   return {
     spec: { ...spec, scheduleType: timing.type, scheduledAt: fireAt, firedBy: { scheduleId, fireAt } },

@@ -115,10 +115,14 @@ export async function resumeSchedule(engine: Engine, ref: ScheduleRef): Promise<
   engine.bells.schedules.ring();
 }
 
-/** A firing out of turn, now. It counts as one of the schedule, whatever its policies. */
-export async function triggerSchedule(engine: Engine, ref: ScheduleRef): Promise<string> {
+/** A firing out of turn, now. It counts as one of the schedule, whatever its policies. `id`: of the job that it makes. */
+export async function triggerSchedule(
+  engine: Engine,
+  ref: ScheduleRef,
+  { id }: { readonly id?: string } = {},
+): Promise<string> {
   const schedule = await getSchedule(engine, ref);
-  const jobId = await fire(engine, schedule, engine.now());
+  const jobId = await fire(engine, schedule, engine.now(), id);
   await change(engine, ref, () => ({ lastJobId: jobId }));
   return jobId;
 }

@@ -40,17 +40,20 @@ export const callbackRoutes = [
     method: 'POST',
     path: ROOT,
     access: 'operator',
-    summary: 'Be called at a URL when jobs change. The secret that signs the calls is in this answer only.',
+    summary:
+      'Be called at a URL when jobs change. The secret that signs the calls is in this answer only; a repeated request gets null for it.',
     body: z.strictObject({
       url: text(2_000),
       contract: contractName.optional().default('run-state'),
       events: z.array(z.enum(CALLBACK_EVENTS)).min(1).optional().default(['status']),
       job_types: z.array(text(200)).min(1).max(100).optional(),
     }),
-    answers: { 201: subscriptionView.extend({ secret: z.string() }) },
-    async handle({ engine, caller: { tenantId }, body }) {
+    answers: { 201: subscriptionView.extend({ secret: z.string().nullable() }) },
+    once: 'secret',
+    async handle({ engine, caller: { tenantId }, body, newId }) {
       const { url, contract, events, job_types: tasks } = body;
-      const made = await subscribe(engine, { tenantId, url, contract, events, ...defined({ tasks }) });
+      const asked = { tenantId, url, contract, events, ...defined({ tasks }) };
+      const made = await subscribe(engine, { ...asked, id: newId(0) });
       return created({ ...viewOf(made), secret: made.secret });
     },
   }),

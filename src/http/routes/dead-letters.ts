@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { jobView as jobViewOf, utc } from '../../contracts/index.js';
 import { approveDiscard, askDiscard, dlqItems, getDlqItem, requeue, requeueAll } from '../../engine/dlq.js';
+import type { Engine } from '../../engine/engine.js';
 import { DLQ_STATUSES, ERROR_CLASSES, type DlqAction, type DlqItem } from '../../kernel/index.js';
+import { badCursor } from '../bad-cursor.js';
 import { defined } from '../defined.js';
-import { page, text, utcTime, utcTimeOrNull } from '../fields.js';
+import { page, prose, text, utcTime, utcTimeOrNull } from '../fields.js';
 import { created, ok, route } from '../route.js';
 import { jobView } from '../views.js';
 
@@ -64,7 +66,7 @@ export const deadLetterRoutes = [
     async handle({ engine, caller: { tenantId }, query }) {
       const { status, limit, cursor } = query;
       const filter = { tenantId, ...defined({ task: query.job_type, errorCode: query.error_code }) };
-      const after = cursor === undefined ? null : await getDlqItem(engine, cursor, { tenantId });
+      const after = cursor === undefined ? null : await itemAt(engine, cursor, tenantId);
       const items: DlqItem[] = [];
       for await (const item of dlqItems(engine, filter, status === 'all' ? null : status, after)) {
         if (items.length === limit) return ok({ items: items.map(viewOf), next_cursor: items.at(-1)?.dlqId });
@@ -127,7 +129,7 @@ export const deadLetterRoutes = [
     access: 'operator',
     summary: 'Ask for a dead letter to be discarded. Another reviewer must agree.',
     params: one,
-    body: z.strictObject({ reason: z.string().max(1_000).optional().default('') }),
+    body: z.strictObject({ reason: prose(1_000).optional().default('') }),
     answers: { 200: dlqView },
     async handle({ engine, caller, params, body }) {
       return ok(viewOf(await askDiscard(engine, params.dlq_id, { ...caller, reason: body.reason })));
@@ -146,6 +148,12 @@ export const deadLetterRoutes = [
     },
   }),
 ];
+
+async function itemAt(engine: Engine, cursor: string, tenantId: string): Promise<DlqItem> {
+  const { item } = await engine.store.dlqItem(cursor);
+  if (item?.tenantId === tenantId) return item;
+  throw badCursor();
+}
 
 function viewOf(item: DlqItem): z.output<typeof dlqView> {
   return {

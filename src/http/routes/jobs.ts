@@ -28,7 +28,7 @@ const start = z.strictObject({
   queue: text(100).optional(),
   priority: z.int().min(-1_000_000).max(1_000_000).optional(),
   delay_ms: milliseconds.optional(),
-  run_at: utcTime.optional(),
+  run_at: utcTime.max(40).optional(),
   idempotency_key: text(500).optional(),
   idempotency_scope: optionalText(500),
   concurrency_key: optionalText(500),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { utc, utcOrNull } from '../../contracts/index.js';
-import { createKey, listKeys, revokeKey, ROLES, type ApiKey } from '../../engine/api-keys.js';
+import { createKey, findKey, listKeys, revokeKey, ROLES, type ApiKey } from '../../engine/api-keys.js';
 import { text, utcTime, utcTimeOrNull } from '../fields.js';
 import { created, ok, route } from '../route.js';
 
@@ -31,11 +31,16 @@ export const keyRoutes = [
     method: 'POST',
     path: ROOT,
     access: 'admin',
-    summary: 'Make a key for the tenant. The key itself is in this answer only.',
+    summary:
+      'Make a key for the tenant. The key itself is in this answer only; a repeated request gets null for it.',
     body: z.strictObject({ role: z.enum(ROLES), name: text(64) }),
-    answers: { 201: keyView.extend({ key: z.string() }) },
-    async handle({ engine, caller: { tenantId, actor }, body, keysChanged }) {
-      const { key, token } = await createKey(engine, { tenantId, ...body, by: actor });
+    answers: { 201: keyView.extend({ key: z.string().nullable() }) },
+    once: 'key',
+    async handle({ engine, caller: { tenantId, actor }, body, keysChanged, newId }) {
+      const id = newId(0);
+      const made = await findKey(engine, id);
+      if (made) return created({ ...viewOf(made), key: null });
+      const { key, token } = await createKey(engine, { tenantId, ...body, by: actor, id });
       keysChanged();
       return created({ ...viewOf(key), key: token });
     },

@@ -1,6 +1,7 @@
 import { utc } from '../../contracts/index.js';
 import { findSchedule, putSchedule } from '../../engine/schedules/manage.js';
 import { readTiming } from '../../engine/schedules/timing.js';
+import { sha256 } from '../../engine/sha256.js';
 import { PawlError } from '../../errors.js';
 import type { ScheduleType } from '../../kernel/index.js';
 import { scheduleView, whenOf, workOf, type RecurringFields } from '../recurring.js';
@@ -12,11 +13,13 @@ export type RecurringTask = RecurringFields & {
   readonly payload?: unknown;
   readonly timeout_ms?: number | null | undefined;
   readonly max_retries?: number | undefined;
+  readonly idempotency_key?: string | undefined;
+  readonly idempotency_scope?: string | null | undefined;
 };
 
 /**
- * A task that recurs is a schedule with the task's id. Like a task that is due once, it is created, or found to be there,
- * or refused where it is there with another timing.
+ * A task that recurs is a schedule with the task's id; without one, its key makes the id. Like a task that is due once, it
+ * is created, or found to be there, or refused where it is there with another timing.
  */
 export async function createRecurring(
   request: ApiRequest<unknown, unknown, RecurringTask>,
@@ -25,7 +28,7 @@ export async function createRecurring(
   const { engine, caller, body, newId } = request;
   const when = whenOf(type, body);
   const work = await workOf(request, body);
-  const ref = { tenantId: caller.tenantId, scheduleId: body.task_id ?? newId() };
+  const ref = { tenantId: caller.tenantId, scheduleId: body.task_id ?? idOfKey(body) ?? newId() };
   const known = await findSchedule(engine, ref);
   if (known === null) {
     const schedule = await putSchedule(engine, { ...when, ...ref }, work);
@@ -46,4 +49,8 @@ export async function createRecurring(
     detail: reason,
     details: { reason, conflict_fields, task: scheduleView(known) },
   });
+}
+
+function idOfKey({ idempotency_key: key, idempotency_scope: scope = null }: RecurringTask): string | null {
+  return key === undefined ? null : `task-${sha256(JSON.stringify([scope, key])).slice(0, 40)}`;
 }

@@ -13,7 +13,7 @@ import { invalid } from '../../engine/schedules/timing.js';
 import { ownJob } from '../../engine/own-job.js';
 import { SCHEDULE_TYPES, type ScheduleType } from '../../kernel/index.js';
 import { count, milliseconds, payload, text } from '../fields.js';
-import { recurringFields, recurringView, scheduleView, whenOf, workOf } from '../recurring.js';
+import { judged, recurringFields, recurringView, scheduleView, shown, whenOf, workOf } from '../recurring.js';
 import { created, ok, route } from '../route.js';
 import { jobView } from '../views.js';
 
@@ -55,11 +55,12 @@ export const scheduleRoutes = [
       const { engine, caller, params, body } = request;
       const type = body.schedule_type as ScheduleType;
       if (!SCHEDULE_TYPES.includes(type)) {
-        throw invalid('schedule_type', `${JSON.stringify(type)} is none of ${SCHEDULE_TYPES.join(', ')}`);
+        throw invalid('schedule_type', `${shown(type)} is none of ${SCHEDULE_TYPES.join(', ')}`);
       }
       const ref = { tenantId: caller.tenantId, scheduleId: params.schedule_id };
       const options = { ...whenOf(type, body), ...ref, paused: body.paused ?? false };
-      return ok(scheduleView(await putSchedule(engine, options, await workOf(request, body))));
+      const work = await workOf(request, body);
+      return ok(scheduleView(await judged(putSchedule(engine, options, work))));
     },
   }),
   route({
@@ -105,9 +106,10 @@ export const scheduleRoutes = [
     params: one,
     body: z.strictObject({}),
     answers: { 201: jobView },
-    async handle({ engine, caller, params }) {
+    async handle({ engine, caller, params, newId }) {
       const ref = { tenantId: caller.tenantId, scheduleId: params.schedule_id };
-      return created(jobViewOf(await ownJob(engine, await triggerSchedule(engine, ref), caller)));
+      const jobId = await triggerSchedule(engine, ref, { id: newId() });
+      return created(jobViewOf(await ownJob(engine, jobId, caller)));
     },
   }),
   route({

@@ -1,15 +1,13 @@
 import { z } from 'zod';
 import { CONTRACT_NAMES } from '../../contracts/index.js';
 import { ownJob } from '../../engine/own-job.js';
-import { readLog } from '../../engine/read-log.js';
 import { PawlError } from '../../errors.js';
-import { changesOf } from '../../kernel/index.js';
-import { commitMessages } from '../commit-messages.js';
-import { eventStream, type Outlet } from '../event-stream.js';
-import type { FeedHub, FeedItem } from '../feed-hub.js';
+import { eventStream } from '../event-stream.js';
+import type { FeedHub, FeedItem, FeedPage } from '../feed-hub.js';
 import { jobId, text } from '../fields.js';
-import { News } from '../news.js';
-import { route, type ApiRequest } from '../route.js';
+import { followFeed } from '../follow-feed.js';
+import { followJob } from '../follow-job.js';
+import { route } from '../route.js';
 
 const vocabulary = z
   .enum([...CONTRACT_NAMES, 'engine'])
@@ -27,21 +25,13 @@ export const streamRoutes = [
     answers: { 200: 'text/event-stream' },
     async handle(request) {
       const { feed, header, caller, query } = request;
-      const from = header('last-event-id') ?? null;
-      // Read before the stream begins, so that a bad position is an error and not a stream that breaks off.
-      const first = from === null ? null : await feed.read(from);
+      const from = header('last-event-id') || (await feed.end());
+      const first = await readFrom(feed, from);
       const wanted = ({ tenantId, changes }: FeedItem): boolean =>
         tenantId === caller.tenantId &&
-        changes[0]?.after.spec.task === (query.job_type ?? changes[0]?.after.spec.task);
-      return eventStream(request, async (outlet) => {
-        const send = (item: FeedItem) => {
-          if (!wanted(item)) return;
-          const { changes, position: id } = item;
-          for (const message of commitMessages(changes, { vocabulary: query.contract, id }))
-            outlet.send(message);
-        };
-        await follow(feed, { first, outlet, send });
-      });
+        (query.job_type === undefined || changes[0]?.after.spec.task === query.job_type);
+      const following = { first, from, wanted, vocabulary: query.contract };
+      return eventStream(request, (outlet) => followFeed(feed, following, outlet));
     },
   }),
   route({
@@ -53,83 +43,32 @@ export const streamRoutes = [
     query: z.strictObject({ contract: vocabulary }),
     answers: { 200: 'text/event-stream' },
     async handle(request) {
-      await ownJob(request.engine, request.params.job_id, request.caller);
-      const from = readRev(request.header('last-event-id'));
-      return eventStream(request, (outlet) => followJob(request, { from, outlet }));
+      const { engine, caller, params, query, header } = request;
+      await ownJob(engine, params.job_id, caller);
+      const from = readRev(header('last-event-id') ?? '');
+      const following = { jobId: params.job_id, from, vocabulary: query.contract };
+      return eventStream(request, (outlet) => followJob(request, following, outlet));
     },
   }),
 ];
 
-type FeedPage = Awaited<ReturnType<FeedHub['read']>>;
-
-/** First what the reader has missed, then what happens. Listening begins before reading, so that nothing falls between. */
-async function follow(
-  feed: FeedHub,
-  { first, outlet, send }: { first: FeedPage | null; outlet: Outlet; send: (item: FeedItem) => void },
-): Promise<void> {
-  const news = new News<FeedItem>();
-  const stop = await feed.listen(news.bring);
+async function readFrom(feed: FeedHub, from: string): Promise<FeedPage> {
   try {
-    const seen = new Set<string>();
-    for (let page = first; page !== null && !outlet.gone.aborted;) {
-      for (const item of page.items) {
-        seen.add(`${item.jobId}/${item.rev}`);
-        send(item);
-      }
-      page = page.isLast ? null : await feed.read(page.next);
-    }
-    while (!outlet.gone.aborted) {
-      for (const item of await news.take(outlet.gone)) {
-        if (!seen.delete(`${item.jobId}/${item.rev}`)) send(item);
-      }
-    }
-  } finally {
-    await stop();
+    return await feed.read(from);
+  } catch (error) {
+    if (error instanceof PawlError && error.code === 'INVALID_OPTION') throw badPosition('of this feed');
+    throw error;
   }
 }
 
-/** The log is read again whenever the feed says that the job has moved. */
-async function followJob(
-  {
-    engine,
-    feed,
-    params,
-    query,
-  }: ApiRequest<{ job_id: string }, { contract: z.output<typeof vocabulary> }, unknown>,
-  { from, outlet }: { from: number; outlet: Outlet },
-): Promise<void> {
-  const id = params.job_id;
-  const news = new News<FeedItem>();
-  const stop = await feed.listen((items) => news.bring(items.filter((item) => item.jobId === id)));
-  try {
-    let sent = from;
-    for (;;) {
-      const changes = changesOf(await readLog(engine.store, id));
-      const last = changes.at(-1);
-      if (last === undefined) return;
-      for (let rev = sent + 1; rev <= last.rev; rev++) {
-        const commit = changes.filter((change) => change.rev === rev);
-        const messages = commitMessages(commit, { vocabulary: query.contract, id: `${rev}` });
-        for (const message of messages) outlet.send(message);
-      }
-      sent = Math.max(sent, last.rev);
-      if (last.after.finishedAt !== null) {
-        outlet.send({ event: 'end', data: JSON.stringify({ status: last.after.status }), id: `${sent}` });
-        return;
-      }
-      await news.take(outlet.gone);
-      if (outlet.gone.aborted) return;
-    }
-  } finally {
-    await stop();
-  }
+function readRev(lastEventId: string): number {
+  if (/^\d{0,9}$/.test(lastEventId)) return Number(lastEventId);
+  throw badPosition('of a job');
 }
 
-function readRev(lastEventId: string | undefined): number {
-  if (lastEventId === undefined || lastEventId === '') return 0;
-  if (/^\d{1,9}$/.test(lastEventId)) return Number(lastEventId);
-  throw new PawlError('INVALID_REQUEST', {
-    detail: 'Last-Event-ID is no revision of a job',
+function badPosition(whose: string): PawlError {
+  return new PawlError('INVALID_REQUEST', {
+    detail: `Last-Event-ID is no position ${whose}`,
     details: { field: 'Last-Event-ID' },
   });
 }

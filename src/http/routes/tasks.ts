@@ -25,7 +25,7 @@ import { defined } from '../defined.js';
 import { count, milliseconds, optionalText, page, payload, text } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';
-import { recurringFields, recurringView } from '../recurring.js';
+import { judged, recurringFields, recurringView, shown } from '../recurring.js';
 import { createRecurring } from './recurring-tasks.js';
 import { created, ok, route, type ApiRequest } from '../route.js';
 import { taskView } from '../views.js';
@@ -64,7 +64,7 @@ export const taskRoutes = [
     answers: { 201: answer, 200: answer },
     async handle(request) {
       const type = scheduleTypeOf(request.body);
-      if (type !== 'at') return createRecurring(request, type);
+      if (type !== 'at') return judged(createRecurring(request, type));
       return createOnce(request);
     },
   }),
@@ -166,7 +166,7 @@ function duplicate({ job, conflictFields }: StartOutcome & { kind: 'duplicate' }
 
 function scheduleTypeOf({ schedule_type: type, ...fields }: Create): ScheduleType {
   if (!SCHEDULE_TYPES.includes(type as ScheduleType)) {
-    throw invalid('schedule_type', `${JSON.stringify(type)} is none of ${SCHEDULE_TYPES.join(', ')}`);
+    throw invalid('schedule_type', `${shown(type)} is none of ${SCHEDULE_TYPES.join(', ')}`);
   }
   const foreign = Object.keys(recurringFields).find((name) => type === 'at' && name in fields);
   if (foreign !== undefined) throw invalid(foreign, "has no meaning for the schedule type 'at'");
@@ -174,7 +174,7 @@ function scheduleTypeOf({ schedule_type: type, ...fields }: Create): ScheduleTyp
 }
 
 function scheduledAtOf({ scheduled_at: at }: Create): number {
-  if (typeof at === 'string') return readTime('scheduled_at', at);
+  if (typeof at === 'string' && at.length <= 40) return readTime('scheduled_at', at);
   throw invalid(
     'scheduled_at',
     at === undefined ? 'is missing' : 'is no time in UTC such as 2027-01-31T08:00:00Z',
