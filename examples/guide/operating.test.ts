@@ -1,7 +1,9 @@
+import * as api from '@opentelemetry/api';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openTelemetry } from '../../src/client/open-telemetry.js';
 import { schedule, task, verifyEvidenceFile } from '../../src/index.js';
 import type { AlertSettings, HandlerContext, Pawl } from '../../src/index.js';
 import { advanceUntil, testApp } from '../../src/testkit/index.js';
@@ -157,3 +159,11 @@ async function listen(app: Pawl) {
   const over = await app.alerts.list({ tenantId: 'default', state: 'cleared' });
   return { raised, over };
 }
+
+test('traces', async () => {
+  const { app, ended, stop } = await testApp({ tasks: [report], tracing: openTelemetry(api) });
+
+  const { job } = await app.start(report, { of: 'sales' });
+  expect((await ended(job)).status).toBe('succeeded');
+  await stop();
+});
