@@ -45,10 +45,10 @@ export type PawlOptions = {
 
 /** Opens Pawl on a store, with the tasks that this process knows. */
 export async function pawl(options: PawlOptions): Promise<Pawl> {
-  const { store, tasks = [], clock = systemClock, random = systemRandom() } = options;
+  const { store, tasks = [], clock = systemClock, random = systemRandom(), alerts: asked = {} } = options;
   expectDistinct(tasks);
   const retention = options.retention ? retentionOf(options.retention) : null;
-  const alerts = readAlertOptions(options.alerts ?? {});
+  const alerts = readAlertOptions(asked);
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
   const opened = typeof store === 'string' ? await openStore(store, { clock }) : store;
   if (store === 'memory:')

@@ -27,6 +27,8 @@ describe('alert options', () => {
   });
 
   test.each<[string, object]>([
+    ['alerts', true as never],
+    ['alerts', null as never],
     ['alerts.every', { every: 0 }],
     ['alerts.every', { every: 'soon' }],
     ['alerts.keep', { keep: -1 }],

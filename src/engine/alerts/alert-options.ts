@@ -4,7 +4,7 @@ import { DEFAULT_TENANT } from '../new-job.js';
 
 /** Which alerts are raised, and when; each may be switched off. The same for all processes, or they undo each other's. */
 export type AlertSettings = {
-  /** How often the rules are looked at. Every 30 seconds, or as often as work is looked for if that is less. */
+  /** How often the rules are looked at. Every 30 seconds, or with every `poll` of the worker if those are rarer. */
   readonly every?: Duration;
   /** How long cleared alerts are kept. */
   readonly keep?: Duration;
@@ -49,6 +49,8 @@ export const ALERT_DEFAULTS = {
 
 /** Throws INVALID_OPTION, with the name of the option, for what cannot be. */
 export function readAlertOptions(settings: AlertSettings | false): AlertOptions {
+  if (settings !== false && (typeof settings !== 'object' || settings === null))
+    throw invalid('alerts', settings, 'neither false nor an object');
   const asked: AlertSettings = settings === false ? ALL_OFF : settings;
   const rule = <T extends object>(name: keyof typeof ALL_OFF, defaults: T): T | null => {
     const given: unknown = asked[name] ?? {};

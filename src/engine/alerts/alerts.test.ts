@@ -107,7 +107,7 @@ describe('alerts of an application that works', () => {
     await advanceUntil(rig.clock, async () => (await rig.app.alerts.list()).length === 1, { atMost: '31s' });
     expect(heard.filter(({ event }) => event !== undefined)).toEqual([]);
     expect(heard.length).toBeGreaterThan(0);
-    for (const events of [[], ['everything'], ['alert', 'all']] as never[]) {
+    for (const events of [[], 'alert', null, ['everything'], ['alert', 'all']] as never[]) {
       await expect(callbacks.subscribe({ url: ALIVE, events })).rejects.toMatchObject({
         code: 'INVALID_OPTION',
         details: { option: 'events' },

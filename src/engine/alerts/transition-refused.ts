@@ -16,6 +16,11 @@ const MOST_ROWS = 1_000;
 export class Refusals {
   readonly #rows = new Map<string, Row>();
 
+  /** How many rows are kept. */
+  get size(): number {
+    return this.#rows.size;
+  }
+
   /** Ends the tenant's row. As long as nothing is refused, this is all that it costs. */
   accepted(tenantId: string): void {
     if (this.#rows.size > 0) this.#rows.delete(tenantId);

@@ -17,7 +17,8 @@ export async function subscribe(engine: Engine, asked: NewSubscription): Promise
       details: { option: 'contract' },
     });
   }
-  if (events.length === 0 || events.some((event) => !CALLBACK_EVENTS.includes(event))) {
+  const fits = Array.isArray(events) && events.length > 0;
+  if (!fits || events.some((event) => !CALLBACK_EVENTS.includes(event))) {
     throw new PawlError('INVALID_OPTION', {
       detail: `events is ${JSON.stringify(events)}, which is no list of ${CALLBACK_EVENTS.join(', ')}`,
       details: { option: 'events' },
