@@ -46,9 +46,19 @@ test('limits', async () => {
     },
     async ({ input }: HandlerContext<{ customer: string }>) => input.customer,
   );
-  const { app, clock, stop } = await testApp({ tasks: [sync] });
+  const fair = task(
+    {
+      name: 'fair',
+      concurrency: { perTenant: 10 }, // or { key, limit, perTenant: 10 }: both hold
+      rateLimit: { limit: 100, per: '1m', perTenant: true }, // a hundred for each tenant
+    },
+    async () => 'done',
+  );
+  const { app, clock, stop } = await testApp({ tasks: [sync, fair] });
   const { job } = await app.start(sync, { customer: 'acme' });
   expect(await advanceUntil(clock, job.result())).toBe('acme');
+  const other = await app.start(fair, null);
+  expect(await advanceUntil(clock, other.job.result())).toBe('done');
   await stop();
 });
 

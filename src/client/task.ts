@@ -5,6 +5,7 @@ import { DEFAULT_RETRY, type RecoveryPolicy, type RetryPolicy } from '../kernel/
 import type { HandlerContext, TaskDefinition } from '../worker/task-definition.js';
 import { readInput } from './read-input.js';
 import type { StandardSchema } from './standard-schema.js';
+import { concurrencyOf, rateOf, type Concurrency, type TaskRate } from './task-limits.js';
 
 export type TaskOptions<I, O> = {
   /** What jobs of this task are known by, for ever. */
@@ -29,10 +30,10 @@ export type TaskOptions<I, O> = {
   readonly maxRecoveries?: number;
   /** The only signals that jobs of this task accept. Without it they accept all. */
   readonly signals?: readonly string[];
-  /** How many jobs with the same key run at once; a null key is not limited. */
-  readonly concurrency?: { readonly key: (input: O) => string | null; readonly limit: number };
+  /** How many of its jobs run at once: of those with the same key, of one tenant's, or both. */
+  readonly concurrency?: Concurrency<O>;
   /** How many of its jobs are begun within a period, by all workers together. Retries and wake-ups count too. */
-  readonly rateLimit?: { readonly limit: number; readonly per: Duration };
+  readonly rateLimit?: TaskRate;
 };
 
 /** A task with the types of what goes in and what comes out. */
@@ -53,17 +54,11 @@ export function task<O = unknown, R = unknown, I = O>(
   options: TaskOptions<I, O>,
   handler: (context: HandlerContext<O>) => R | Promise<R>,
 ): Task<I, R> {
-  const { name, input: schema = null, concurrency } = options;
+  const { name, input: schema = null } = options;
   if (typeof name !== 'string' || name.length === 0 || name.length > 200) {
     throw new PawlError('INVALID_OPTION', {
       detail: `a task has the name ${JSON.stringify(name)}, which is not 1 to 200 characters`,
       details: { option: 'name' },
-    });
-  }
-  if (concurrency && !(Number.isInteger(concurrency.limit) && concurrency.limit > 0)) {
-    throw new PawlError('INVALID_OPTION', {
-      detail: `task '${name}' has the concurrency limit ${String(concurrency.limit)}, which is no whole number above 0`,
-      details: { option: 'concurrency.limit' },
     });
   }
   const duration = (value: Duration | undefined, what: string) =>
@@ -79,23 +74,11 @@ export function task<O = unknown, R = unknown, I = O>(
       stepTimeoutMs: duration(options.stepTimeout, 'stepTimeout'),
       deadlineMs: duration(options.deadline, 'deadline'),
       readInput: (value, what) => readInput(schema, value, what),
-      concurrency: concurrency
-        ? { key: concurrency.key as (input: unknown) => string | null, limit: concurrency.limit }
-        : null,
+      concurrency: concurrencyOf(name, options.concurrency as Concurrency<unknown> | undefined),
       rate: rateOf(name, options.rateLimit),
       run: handler as TaskDefinition['run'],
     },
   };
-}
-
-function rateOf(name: string, rate: TaskOptions<unknown, unknown>['rateLimit']): TaskDefinition['rate'] {
-  if (rate === undefined) return null;
-  const perMs = toMs(rate.per, `rateLimit.per of task '${name}'`);
-  if (Number.isInteger(rate.limit) && rate.limit > 0 && perMs > 0) return { limit: rate.limit, perMs };
-  throw new PawlError('INVALID_OPTION', {
-    detail: `task '${name}' has the rate limit ${rate.limit} in ${perMs} ms; both must be above 0`,
-    details: { option: 'rateLimit' },
-  });
 }
 
 /** The members that were given; the others keep their defaults. */

@@ -129,16 +129,15 @@ async function explainIdle(engine: Engine, job: Job, now: Timestamp): Promise<Ex
   }
   const holders = await keyHolders(engine, job);
   if (holders.length > 0) {
-    return said(
-      'key_limit',
-      `Its concurrency key '${job.spec.concurrencyKey ?? ''}' is in use by ${holders.join(', ')}.`,
-    );
+    const key = job.spec.concurrencyKey || null;
+    const shared = key === null ? `Its tenant's share of task '${task}'` : `Its concurrency key '${key}'`;
+    return said('key_limit', `${shared} is in use by ${holders.join(', ')}.`);
   }
   const workersThat = able.length === 1 ? 'A live worker' : `One of ${able.length} live workers`;
   return said('about_to_run', `${workersThat} claims it as soon as it has room.`);
 }
 
-/** A few of the running jobs that share its concurrency key. */
+/** A few of the running jobs that share its concurrency key; for the empty one, that of any. */
 async function keyHolders(engine: Engine, job: Job): Promise<string[]> {
   const { gate, tenantId, task } = rowOf(job);
   if (gate === '') return [];
@@ -150,7 +149,7 @@ async function keyHolders(engine: Engine, job: Job): Promise<string[]> {
     cursor: null,
   });
   return rows
-    .filter((row) => row.gate === gate)
+    .filter((row) => row.gate === gate || (job.spec.concurrencyKey === '' && row.gate.startsWith(gate)))
     .map(({ jobId }) => jobId)
     .slice(0, 3);
 }

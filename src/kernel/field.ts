@@ -18,6 +18,8 @@ export const name = is.text(200);
 export const id = is.text(200);
 export const tenantId = is.text(100);
 export const key = is.text(255);
+/** A concurrency key may be empty: the job then counts for its tenant only. */
+const keyOrNone: is.Read<string> = (value) => (value === '' ? '' : key(value));
 
 const ACTOR = /^(?:client|scheduler|recovery|(?:worker|operator):[^\u0000-\u001f\u007f\ud800-\udfff]+)$/u;
 /** The whole vocabulary of who may cause something. Every command has one: a single look at it (bench/kernel.ts). */
@@ -119,7 +121,7 @@ function specWith(may: <T>(read: is.Read<T>) => is.Read<T | null>): is.Read<JobS
   const time = may(is.timestamp);
   const timeout = may(span);
   const signals = may(signalKeys);
-  const concurrencyKey = may(key);
+  const concurrencyKey = may(keyOrNone);
   const parentRef = may(parent);
   const firedBy = may(firing);
   const requeuedFrom = may(id);

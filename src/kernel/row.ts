@@ -14,7 +14,7 @@ export type JobRow = {
   readonly queue: string;
   /** Queue, task and version: workers claim from the lanes that they know. */
   readonly lane: string;
-  /** Jobs of one gate share a limit on how many of them run at once; empty for a job without a concurrency key. */
+  /** Jobs of one gate share a limit on how many of them run at once; empty for a job that no such limit counts. */
   readonly gate: string;
   readonly priority: number;
   readonly status: Status;
@@ -67,7 +67,21 @@ export function queueOf(lane: string): string {
   return lane.slice(0, lane.indexOf(SEPARATOR));
 }
 
-/** All versions of a task share the limit of a concurrency key; tenants are told apart by the store. */
+/**
+ * All versions of a task share the limit of a concurrency key; tenants are told apart by the store. The empty key is that of
+ * jobs which count for their tenant only.
+ */
 function gateOf({ task, concurrencyKey }: JobSpec): string {
   return concurrencyKey === null ? '' : `${task}${SEPARATOR}${concurrencyKey}`;
+}
+
+/** The gate of a lane's task under the empty key. Those of all its keys begin with it. */
+export function taskGateOf(lane: string): string {
+  const from = lane.indexOf(SEPARATOR) + 1;
+  return lane.slice(from, from + lane.slice(from).indexOf(SEPARATOR) + 1);
+}
+
+/** What comes behind every gate of a task in the order of texts, and before those of any other. */
+export function behindTaskGate(taskGate: string): string {
+  return `${taskGate.slice(0, -SEPARATOR.length)} `;
 }

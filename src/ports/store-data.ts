@@ -78,13 +78,16 @@ export type ClaimRequest = {
   readonly decide: (found: Loaded, now: Timestamp) => CommitItem | null;
 };
 /**
- * `keyLimit`: how many jobs with the same concurrency key may run at once; null for any number.
- * `rate`: how many of its jobs may be claimed within a period, by all workers together.
+ * `keyLimit`: how many jobs with the same concurrency key may run at once; null for any number. The empty key has none.
+ * `tenantLimit`: how many jobs of its task may run at once for one tenant. It counts those that have a key, if an empty one.
+ * `rate`: how many of its jobs may be claimed within a period, by all workers together; `ratePerTenant`: for each tenant.
  */
 export type ClaimLane = {
   readonly lane: string;
   readonly keyLimit: number | null;
+  readonly tenantLimit?: number | null;
   readonly rate?: RateLimit | null;
+  readonly ratePerTenant?: boolean;
 };
 export type Claimed = Reply<{
   /** False: the incarnation is dead, and may claim nothing more. */

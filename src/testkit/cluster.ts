@@ -12,13 +12,14 @@ const WORK: WorkOptions = { lease: '30s', poll: '1s' };
 
 /** Several applications on one store, as if each were a process of its own. */
 export class Cluster {
-  readonly clock: FakeClock = fakeClock(T0);
+  readonly clock: FakeClock;
   readonly store: Store;
   readonly #apps: TestApp[] = [];
 
-  constructor() {
-    // It outlives each of them.
-    this.store = { ...memoryStore({ clock: this.clock }), close: async () => undefined };
+  /** In memory, unless told otherwise. A store that is passed in must outlive each application. */
+  constructor({ clock = fakeClock(T0), store }: { clock?: FakeClock; store?: Store } = {}) {
+    this.clock = clock;
+    this.store = store ?? { ...memoryStore({ clock }), close: async () => undefined };
   }
 
   /** Another process. `work` false: one that only asks. `via`: how it sees the store. */

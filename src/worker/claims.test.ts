@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { task } from '../client/task.js';
-import { advanceUntil, Cluster, T0 } from '../testkit/index.js';
+import { advanceUntil, Cluster } from '../testkit/index.js';
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const stuck = (name: string) => task({ name }, () => new Promise(() => undefined));
 
 function newCluster(): Cluster {
@@ -42,69 +41,6 @@ describe('which jobs a worker takes', () => {
     );
     const both = await cluster.join([v1, v2]);
     expect((await both.ended(job)).result).toBe('"one"');
-  });
-
-  test('priority first, then the time when it fell due', async () => {
-    const cluster = newCluster();
-    const order: unknown[] = [];
-    const job = task({ name: 'job' }, ({ input }) => order.push(input));
-    const client = await cluster.join([job], false);
-    for (const [name, priority] of [
-      ['a', 0],
-      ['b', 5],
-      ['c', 0],
-      ['d', 9],
-    ] as const) {
-      await client.app.start(job, name, { priority });
-    }
-    const rig = await cluster.join([job], { concurrency: 1 });
-    await advanceUntil(rig.clock, () => order.length === 4);
-    expect(order).toEqual(['d', 'b', 'a', 'c']);
-  });
-
-  test('a concurrency key lets so many of its jobs run at once, waiting ones not counted', async () => {
-    const cluster = newCluster();
-    let running = 0;
-    let most = 0;
-    const job = task(
-      { name: 'job', concurrency: { key: (input: { who: string }) => input.who, limit: 2 } },
-      async ({ step }) => {
-        running += 1;
-        most = Math.max(most, running);
-        await step.run('work', () => turn());
-        running -= 1;
-        await step.sleep('nap', '1m');
-      },
-    );
-    const rig = await cluster.join([job]);
-    const all = await rig.app.startMany(
-      job,
-      Array.from({ length: 6 }, () => ({ input: { who: 'ann' } })),
-    );
-    for (const one of all) expect((await rig.ended(one.job)).status).toBe('succeeded');
-    expect(most).toBe(2);
-    expect(rig.clock.now() - T0).toBeLessThan(61_000);
-  });
-
-  test('a rate limit is kept by all workers together, and used to the full', async () => {
-    const cluster = newCluster();
-    const startedAt: number[] = [];
-    const job = task({ name: 'job', rateLimit: { limit: 10, per: '1m' } }, () =>
-      startedAt.push(cluster.clock.now()),
-    );
-    const rig = await cluster.join([job]);
-    for (let n = 0; n < 3; n++) await cluster.join([job]);
-    const all = await rig.app.startMany(
-      job,
-      Array.from({ length: 35 }, () => ({ input: null })),
-    );
-    for (const one of all) await rig.ended(one.job);
-    for (const [index, at] of startedAt.entries()) {
-      const later = startedAt[index + 10];
-      if (later !== undefined) expect(later - at).toBeGreaterThanOrEqual(60_000);
-    }
-    expect(startedAt).toHaveLength(35);
-    expect(cluster.clock.now() - T0).toBeLessThan(4 * 62_000);
   });
 
   test('why names who holds a key', async () => {

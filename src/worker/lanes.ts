@@ -18,7 +18,9 @@ export class Lanes {
     this.all = known.map(({ lane, task }) => ({
       lane,
       keyLimit: task.concurrency?.limit ?? null,
-      rate: task.rate && { name: task.name, ...task.rate },
+      tenantLimit: task.concurrency?.perTenant ?? null,
+      rate: task.rate && { name: task.name, limit: task.rate.limit, perMs: task.rate.perMs },
+      ratePerTenant: task.rate?.perTenant ?? false,
     }));
   }
 

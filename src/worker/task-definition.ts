@@ -15,13 +15,17 @@ export type ReadInput = {
 export type TaskDefinition = TaskSettings & {
   /** Throws INVALID_INPUT, with the path, for what does not fit. */
   readonly readInput: (input: unknown, what: string) => Promise<ReadInput>;
-  /** How many jobs with the same key run at once. The key is worked out when the job is started. */
+  /**
+   * How many jobs with the same key run at once, and how many of one tenant's. The key is worked out when the job is started;
+   * the empty one counts for the tenant only.
+   */
   readonly concurrency: {
     readonly key: (input: unknown) => string | null;
-    readonly limit: number;
+    readonly limit: number | null;
+    readonly perTenant: number | null;
   } | null;
-  /** How many of its jobs are begun within a period, by all workers together. */
-  readonly rate: { readonly limit: number; readonly perMs: number } | null;
+  /** How many of its jobs are begun within a period, by all workers together; or how many of each tenant's. */
+  readonly rate: { readonly limit: number; readonly perMs: number; readonly perTenant: boolean } | null;
   readonly run: (context: HandlerContext<unknown>) => unknown;
 };
 

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { httpCourier } from '../../client/http-courier.js';
 import { task } from '../../client/task.js';
 import type { Courier, Letter } from '../../ports/courier.js';
-import { advanceUntil, testApp } from '../../testkit/index.js';
+import { advanceUntil, type TestApp } from '../../testkit/index.js';
+import { onEveryStore, type Fresh } from '../../../test/on-every-store.js';
 
 /** A receiver that keeps what it gets, and answers as it is told. */
 function receiver(answer: (letter: Letter) => number | Promise<number> = () => 204) {
@@ -29,18 +30,15 @@ const flaky = task({ name: 'flaky', retry: { baseMs: 10, jitterMs: 0 } }, () => 
   if (failures-- > 0) throw Object.assign(new Error('not yet'), { code: 'E_YET' });
 });
 
-async function appWith(courier: Courier) {
-  const rig = await testApp({ tasks: [double, flaky], courier, work: { lease: '10m', poll: '1s' } });
-  onTestFinished(() => rig.stop());
-  return rig;
-}
+const appWith = (fresh: Fresh, courier: Courier): Promise<TestApp> =>
+  fresh.app({ tasks: [double, flaky], courier, work: { lease: '10m', poll: '1s' } });
 
 const URL_A = 'https://a.example/hook';
 
-describe('callbacks', () => {
+onEveryStore((fresh) => {
   test('RST-11 one for each change of the run’s status, with the fixed payload, in order', async () => {
     const { courier, payloads } = receiver();
-    const rig = await appWith(courier);
+    const rig = await appWith(fresh, courier);
     await rig.app.callbacks.subscribe({ url: URL_A });
     const { job } = await rig.app.start(double, 4);
     await rig.ended(job);
@@ -72,7 +70,7 @@ describe('callbacks', () => {
     'RST-11 in the words of the contract that the subscriber chose: %s',
     async (contract, expected, field) => {
       const { courier, payloads } = receiver();
-      const rig = await appWith(courier);
+      const rig = await appWith(fresh, courier);
       await rig.app.callbacks.subscribe({ url: URL_A, contract });
       failures = 1;
       await rig.ended((await rig.app.start(flaky, null)).job);
@@ -84,7 +82,7 @@ describe('callbacks', () => {
 
   test('RST-11 signed by the Standard Webhooks convention, each with an id of its own', async () => {
     const { courier, letters } = receiver();
-    const rig = await appWith(courier);
+    const rig = await appWith(fresh, courier);
     const { secret } = await rig.app.callbacks.subscribe({ url: URL_A });
     await rig.ended((await rig.app.start(double, 4)).job);
     await advanceUntil(rig.clock, () => letters.length === 3);
@@ -105,7 +103,7 @@ describe('callbacks', () => {
       triedAt.push(rig.clock.now());
       return triedAt.length < 4 ? 503 : 200;
     });
-    const rig = await appWith(courier);
+    const rig = await appWith(fresh, courier);
     await rig.app.callbacks.subscribe({ url: URL_A });
     const { job } = await rig.app.start(double, 4);
     const startedAt = rig.clock.now();
@@ -120,7 +118,7 @@ describe('callbacks', () => {
 
   test('RST-11 a dead receiver slows nothing: others get theirs at once', async () => {
     const { courier, letters } = receiver(({ url }) => (url === URL_A ? new Promise(() => undefined) : 200));
-    const rig = await appWith(courier);
+    const rig = await appWith(fresh, courier);
     await rig.app.callbacks.subscribe({ url: URL_A });
     await rig.app.callbacks.subscribe({ url: 'https://b.example/hook' });
     const startedAt = rig.clock.now();
@@ -133,7 +131,7 @@ describe('callbacks', () => {
   test('RST-11 what is given up after three days is visible, and can be sent again', async () => {
     let up = false;
     const { courier, payloads } = receiver(() => (up ? 200 : 500));
-    const rig = await appWith(courier);
+    const rig = await appWith(fresh, courier);
     await rig.app.callbacks.subscribe({ url: URL_A });
     await rig.ended((await rig.app.start(double, 4)).job);
     rig.clock.advance(4 * 86_400_000);
@@ -147,7 +145,7 @@ describe('callbacks', () => {
 
   test('tenants hear of their own jobs only, and of the tasks they asked for; without a subscription nothing is written', async () => {
     const { courier, payloads } = receiver();
-    const rig = await appWith(courier);
+    const rig = await appWith(fresh, courier);
     await rig.ended((await rig.app.start(double, 1)).job);
     expect((await rig.store.takeOutbox({ kind: 'callback', limit: 9, leaseMs: 1 })).entries).toEqual([]);
     const { id } = await rig.app.callbacks.subscribe({ url: URL_A, tenantId: 'acme', tasks: ['double'] });

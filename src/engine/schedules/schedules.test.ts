@@ -1,20 +1,15 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { schedule, type ScheduleDeclaration } from '../../client/schedules.js';
 import { task } from '../../client/task.js';
 import type { JobRow } from '../../kernel/index.js';
 import type { CommitItem, Store } from '../../ports/store.js';
-import { advanceUntil, Cluster, Link, T0 } from '../../testkit/index.js';
+import { advanceUntil, Link, T0, type Cluster } from '../../testkit/index.js';
+import { onEveryStore } from '../../../test/on-every-store.js';
 
 /** Hours pass in few rounds. */
 const SLOW = { lease: '30m', poll: '1m' } as const;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-
-function newCluster(): Cluster {
-  const cluster = new Cluster();
-  onTestFinished(() => cluster.stop());
-  return cluster;
-}
 
 const tick = task({ name: 'tick' }, ({ input }) => input);
 
@@ -42,9 +37,9 @@ async function pass({ clock }: Cluster, ms: number, step = 60_000): Promise<void
 
 const hourly: ScheduleDeclaration = { id: 'hourly', every: '1h', input: 1 };
 
-describe('a schedule', () => {
+onEveryStore((fresh) => {
   test('TSK-7 fires at its times, each time one job that says which firing it is', async () => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const { app } = await cluster.join([tick], SLOW);
     await app.schedules.put(schedule(tick, hourly));
     await pass(cluster, 3 * HOUR + 60_000);
@@ -64,7 +59,7 @@ describe('a schedule', () => {
   });
 
   test('TSK-7 many schedulers at once: every firing once', async () => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     for (let n = 0; n < 5; n++) await cluster.join([tick], SLOW);
     const { app } = await cluster.join([tick], false);
     await app.schedules.put(schedule(tick, { ...hourly, every: '10m' }));
@@ -73,7 +68,7 @@ describe('a schedule', () => {
   });
 
   test('TSK-7 a scheduler that dies between the job and its note of it fires nothing twice', async () => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const link = new Link(cluster.store);
     const dying = new Proxy(link.store, {
       get: (target, name: keyof Store) =>
@@ -98,7 +93,7 @@ describe('a schedule', () => {
   });
 
   test('TSK-7 declared at every start: the same changes nothing, another time goes on from now', async () => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const { app } = await cluster.join([tick], SLOW);
     const first = await app.schedules.put(schedule(tick, hourly));
     await pass(cluster, 90 * 60_000);
@@ -111,7 +106,7 @@ describe('a schedule', () => {
   });
 
   test('TSK-7 paused it does nothing; resumed it goes on without what it missed; triggered it fires at once', async () => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const { app } = await cluster.join([tick], SLOW);
     await app.schedules.put(schedule(tick, { ...hourly, catchUp: 'all' }));
     await app.schedules.pause('hourly');
@@ -140,7 +135,7 @@ describe('a schedule', () => {
     ['latest', [5, 6]],
     ['none', [6]],
   ] as const)('TSK-7 after five hours in which everything was down, catch-up %s', async (catchUp, hours) => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const { app } = await cluster.join([tick], false);
     await app.schedules.put(schedule(tick, { ...hourly, overlap: 'allow', catchUp }));
     cluster.clock.advance(5.5 * HOUR);
@@ -150,7 +145,7 @@ describe('a schedule', () => {
   });
 
   test('TSK-7 a single time that was missed still comes, whatever the catch-up policy', async () => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const { app } = await cluster.join([tick], false);
     await app.schedules.put(schedule(tick, { id: 'once', at: T0 + HOUR, catchUp: 'none', input: 1 }));
     cluster.clock.advance(DAY);
@@ -165,7 +160,7 @@ describe('a schedule', () => {
     ['queue', [1], ['waiting']],
     ['cancel_running', [1, 2, 3, 4], ['cancelled', 'cancelled', 'cancelled', 'waiting']],
   ] as const)('TSK-7 while the job before is still live, overlap %s', async (overlap, hours, states) => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const long = task({ name: 'long' }, ({ step }) => step.waitFor('end'));
     const { app } = await cluster.join([long], SLOW);
     await app.schedules.put(schedule(long, { ...hourly, overlap, catchUp: 'all' }));
@@ -182,7 +177,7 @@ describe('a schedule', () => {
   });
 
   test('TSK-7 a year of schedules of every kind: no firing lost, doubled or early', async () => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const { app } = await cluster.join([tick], { lease: '20d', poll: '12h', concurrency: 500 });
     const kinds = {
       weekly: { cron: '30 7 * * MON', zone: 'Europe/Berlin' },
@@ -217,7 +212,7 @@ describe('a schedule', () => {
     ['scheduleId', { id: 'not an id' }],
     ['cron', { every: undefined as never, cron: 'x' }],
   ])('TASK_INVALID_SCHEDULE names %s, and nothing is stored', async (field, bad) => {
-    const cluster = newCluster();
+    const cluster = await fresh.cluster();
     const { app } = await cluster.join([tick], false);
     await expect(app.schedules.put(schedule(tick, { ...hourly, ...bad }))).rejects.toMatchObject({
       code: 'TASK_INVALID_SCHEDULE',

@@ -1,7 +1,8 @@
-import { queueOf, type Job, type JobRow, type Timestamp } from '../../kernel/index.js';
-import type { Claimed, ClaimLane, ClaimRequest, LaneHead } from '../../ports/store.js';
+import { must, queueOf, type Job, type JobRow, type Timestamp } from '../../kernel/index.js';
+import type { Claimed, ClaimRequest, LaneHead } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
-import { Rates } from '../rates.js';
+import { Rates, type RateRef } from '../rates.js';
+import { TenantRoom, type TenantUse } from '../tenant-room.js';
 import { save } from './commit.js';
 import { byText, loadKept, type Kept, type Tables } from './tables.js';
 
@@ -10,7 +11,7 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
   const alive = tables.leases.get(worker.incarnation)?.dead === false;
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
 
-  const rates = new Rates(lanes, tables.rates, now);
+  const rates = new Rates(lanes, (ref) => tables.rates.get(rateKey(ref)) ?? '[]', now);
   const open = new Map(
     rates.open(lanes.filter(({ lane }) => !tables.paused.has(queueOf(lane)))).map((one) => [one.lane, one]),
   );
@@ -25,17 +26,20 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
       },
       of: (tenant, most) => {
         const theirs = due.filter(({ row }) => row.tenantId === tenant).toSorted(inTurn);
-        return withinLimits(tables, theirs, open).slice(0, most);
+        const room = new TenantRoom(useOf(tables, tenant, rates));
+        const fits = ({ row: { lane, gate } }: Kept) =>
+          room.take(must(open.get(lane), 'its lane is open'), gate);
+        return theirs.filter(fits).slice(0, most);
       },
     },
     { afterTenant, limit },
   );
   const jobs = picked.flatMap((kept): Job[] => {
-    if (!rates.take(kept.row.lane)) return [];
+    if (!rates.take(kept.row.lane, kept.row.tenantId)) return [];
     const item = decide(loadKept(kept), now);
     return item?.job && save(tables, item).ok ? [item.job] : [];
   });
-  for (const { name, body } of rates.used()) tables.rates.set(name, body);
+  for (const { body, ...ref } of rates.used()) tables.rates.set(rateKey(ref), body);
   return { now, alive, jobs, lastTenant, ...rates.freeAt };
 }
 
@@ -59,22 +63,16 @@ function inTurn({ row: a }: Kept, { row: b }: Kept): number {
   return b.priority - a.priority || (a.dueAt ?? 0) - (b.dueAt ?? 0) || byText(a.jobId, b.jobId);
 }
 
-/** One tenant's jobs, without those whose concurrency key has no room left. */
-function withinLimits(
-  { jobs }: Tables,
-  theirs: readonly Kept[],
-  open: ReadonlyMap<string, ClaimLane>,
-): Kept[] {
-  const taken = new Map<string, number>();
-  return theirs.filter(({ row: { gate, lane, tenantId } }) => {
-    const keyLimit = open.get(lane)?.keyLimit ?? null;
-    if (gate === '' || keyLimit === null) return true;
-    const running =
-      taken.get(gate) ??
-      [...jobs.values()].filter(
-        ({ row }) => row.incarnation !== null && row.gate === gate && row.tenantId === tenantId,
-      ).length;
-    taken.set(gate, Math.min(running + 1, keyLimit));
-    return running < keyLimit;
-  });
+function useOf({ jobs }: Tables, tenant: string, rates: Rates): TenantUse {
+  const runningIf = (counts: (gate: string) => boolean): number =>
+    [...jobs.values()].filter(
+      ({ row }) => row.incarnation !== null && row.tenantId === tenant && counts(row.gate),
+    ).length;
+  return {
+    running: (gate) => runningIf((other) => other === gate),
+    runningOf: (taskGate) => runningIf((other) => other.startsWith(taskGate)),
+    rateRoom: (lane) => rates.room(lane, tenant),
+  };
 }
+
+const rateKey = ({ tenantId, name }: RateRef): string => `${tenantId}\u0000${name}`;

@@ -1,12 +1,13 @@
 import { must, queueOf } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/store.js';
 import { takeTurns } from '../fair-turns.js';
-import { rateNames, Rates } from '../rates.js';
+import { Rates, ratesOfTenants, sharedRates } from '../rates.js';
+import { TenantRoom } from '../tenant-room.js';
 import { remember } from './commit.js';
 import { writeOutbox } from './commit-carefully.js';
-import { roomIn, type Stretch } from './gates.js';
+import { countGates, type Gate } from './gates.js';
 import { loadIdle, type Idle } from './load.js';
-import { lockRates, saveRates } from './rates.js';
+import { lockRates, rateKey, saveRates } from './rates.js';
 import { NOW, type Queries, type Session } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
 import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
@@ -19,6 +20,9 @@ type Candidate = Idle & {
   readonly due_at: number;
   readonly lane: string;
 };
+
+/** One part of the claim index, and how many of its jobs may be taken. */
+type Stretch = Gate & { readonly room: number };
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
 export async function claim(session: Session, skip: SkipAhead, request: ClaimRequest): Promise<Claimed> {
@@ -35,10 +39,11 @@ async function claimWithin(
 ): Promise<{ readonly claimed: Claimed; readonly items: readonly CommitItem[] }> {
   const { now, alive, paused } = await begin(db, worker.incarnation);
   if (!alive) return { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] };
-  const rates = new Rates(lanes, await lockRates(db, rateNames(lanes)), now);
+  const uses = new Map(await lockRates(db, sharedRates(lanes), { skip: false }));
+  const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
-  const { picked, lastTenant } = await pick(db, { lanes: open, limit, now, skip }, afterTenant);
-  const taken = picked.filter(({ lane }) => rates.take(lane));
+  const { picked, lastTenant } = await pick(db, { lanes: open, limit, now, skip, rates, uses }, afterTenant);
+  const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, session.recent, taken);
   const items = found
     .map((loaded) => decide(loaded, now))
@@ -82,6 +87,9 @@ type Search = {
   readonly limit: number;
   readonly now: number;
   readonly skip: SkipAhead;
+  readonly rates: Rates;
+  /** What was used of the rates that are locked. */
+  readonly uses: Map<string, string>;
 };
 type Picked = { readonly picked: readonly Candidate[]; readonly lastTenant: string };
 
@@ -134,23 +142,45 @@ async function tenantsAfter(db: Queries, search: Search, after: string): Promise
 
 /** Each tenant's fair share, then what others left to those who have more. In turn within each tenant. */
 async function candidatesOf(db: Queries, search: Search, tenants: readonly string[]): Promise<Candidate[]> {
-  const { lanes, limit } = search;
-  const gated = await roomIn(db, { lanes, tenants, limit });
+  const { limit } = search;
+  const { stretches, rooms } = await stretchesOf(db, search, tenants);
+  if (stretches.length === 0) return [];
   const share = Math.max(1, Math.ceil(limit / tenants.length));
-  const stretches = [
-    ...lanes.flatMap(({ lane }) => tenants.map((tenant) => ({ lane, tenant, gate: '', room: limit }))),
-    ...gated,
-  ];
   const first = await lockDue(db, search, stretches, { most: share, except: [] });
   const counts = new Map<string, number>();
   for (const { tenant_id } of first) counts.set(tenant_id, (counts.get(tenant_id) ?? 0) + 1);
   const had = (tenant: string) => counts.get(tenant) ?? 0;
   const fair = tenants.reduce((sum, tenant) => sum + Math.min(share, had(tenant)), 0);
   const hungry = fair < limit ? stretches.filter(({ tenant }) => had(tenant) >= share) : [];
-  if (hungry.length === 0) return withinRoom(first, stretches);
+  if (hungry.length === 0) return withinRoom(first, search.lanes, rooms);
   const except = first.map(({ job_id }) => job_id);
   const more = await lockDue(db, search, hungry, { most: limit, except });
-  return withinRoom([...first, ...more], stretches);
+  return withinRoom([...first, ...more], search.lanes, rooms);
+}
+
+/** The parts of the claim index whose jobs may be taken, and how many of each. */
+async function stretchesOf(
+  db: Queries,
+  { lanes, limit, rates, uses }: Search,
+  tenants: readonly string[],
+): Promise<{ readonly stretches: readonly Stretch[]; readonly rooms: ReadonlyMap<string, TenantRoom> }> {
+  for (const [key, use] of await lockRates(db, ratesOfTenants(lanes, tenants), { skip: true }))
+    uses.set(key, use);
+  const { gates, useOf } = await countGates(db, { lanes, tenants, limit });
+  const rooms = new Map(
+    tenants.map((tenant) => [
+      tenant,
+      new TenantRoom({ ...useOf(tenant), rateRoom: (lane) => rates.room(lane, tenant) }),
+    ]),
+  );
+  const known = new Map(lanes.map((lane) => [lane.lane, lane]));
+  const free = lanes.flatMap(({ lane }) => tenants.map((tenant) => ({ lane, tenant, gate: '' })));
+  const stretches = [...free, ...gates].flatMap((part) => {
+    const lane = must(known.get(part.lane), 'it was found in a lane');
+    const room = Math.min(limit, rooms.get(part.tenant)?.of(lane, part.gate) ?? 0);
+    return room > 0 ? [{ ...part, room }] : [];
+  });
+  return { stretches, rooms };
 }
 
 /** The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends. */
@@ -220,17 +250,19 @@ function rememberPlaces(
 const keyOf = ({ lane, tenant, gate }: Pick<Stretch, 'lane' | 'tenant' | 'gate'>): string =>
   `${lane}\u0000${tenant}\u0000${gate}`;
 
-/** In turn, and no more of a gate than it has room for, even if several lanes lead to it. */
-function withinRoom(candidates: readonly Candidate[], stretches: readonly Stretch[]): Candidate[] {
-  const gateKey = (tenant: string, gate: string) => `${tenant}\u0000${gate}`;
-  const room = new Map(stretches.map(({ tenant, gate, room: left }) => [gateKey(tenant, gate), left]));
-  return candidates.toSorted(inTurn).filter(({ tenant_id, gate }) => {
-    if (gate === '') return true;
-    const key = gateKey(tenant_id, gate);
-    const left = room.get(key) ?? 0;
-    room.set(key, left - 1);
-    return left > 0;
-  });
+/** In turn, and no more than the limits have room for, even if several lanes lead to the same one. */
+function withinRoom(
+  candidates: readonly Candidate[],
+  lanes: readonly ClaimLane[],
+  rooms: ReadonlyMap<string, TenantRoom>,
+): Candidate[] {
+  const known = new Map(lanes.map((lane) => [lane.lane, lane]));
+  return candidates
+    .toSorted(inTurn)
+    .filter(
+      ({ tenant_id, lane, gate }) =>
+        rooms.get(tenant_id)?.take(must(known.get(lane), 'it was found in a lane'), gate) ?? false,
+    );
 }
 
 function inTurn(a: Candidate, b: Candidate): number {

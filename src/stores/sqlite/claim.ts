@@ -1,7 +1,8 @@
-import { queueOf, type Job } from '../../kernel/index.js';
+import { behindTaskGate, must, queueOf, type Job } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { takeTurns, type DueJobs } from '../fair-turns.js';
-import { rateNames, Rates } from '../rates.js';
+import { Rates } from '../rates.js';
+import { TenantRoom, type TenantUse } from '../tenant-room.js';
 import { saveClaim } from './commit.js';
 import { loadIdle } from './load.js';
 import { record } from './records.js';
@@ -19,6 +20,7 @@ type Candidate = {
   readonly due_at: number;
   readonly gate: string;
   readonly lane: string;
+  readonly tenant_id: string;
 };
 
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
@@ -32,13 +34,18 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   const paused = new Set(
     db.all<{ queue: string }>('SELECT queue FROM paused_queues').map(({ queue }) => queue),
   );
-  const rates = new Rates(lanes, usesOf(db, lanes), now);
+  // Claims come one after the other, so nobody else takes from these rates meanwhile.
+  const rates = new Rates(
+    lanes,
+    ({ tenantId, name }) => record(db, { kind: 'rate', tenantId, id: name }).record?.body ?? '[]',
+    now,
+  );
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
-  const { picked, lastTenant } = takeTurns(dueIn(db, open, now), { afterTenant, limit });
+  const { picked, lastTenant } = takeTurns(dueIn(db, { lanes: open, rates, now }), { afterTenant, limit });
   const writes = new Writes(db);
   const jobs: Job[] = [];
   for (const candidate of picked) {
-    if (!rates.take(candidate.lane)) continue;
+    if (!rates.take(candidate.lane, candidate.tenant_id)) continue;
     const found = loadIdle(db, candidate);
     const item = decide(found, now);
     if (!item?.job) continue;
@@ -50,17 +57,12 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   return { now, alive, jobs, lastTenant, ...rates.freeAt };
 }
 
-/** Claims come one after the other, so nobody else takes from these rates meanwhile. */
-function usesOf(db: Session, lanes: readonly ClaimLane[]): ReadonlyMap<string, string> {
-  const ref = { kind: 'rate', tenantId: '' } as const;
-  return new Map(rateNames(lanes).map((id) => [id, record(db, { ...ref, id }).record?.body ?? '[]']));
-}
-
 function saveUses(db: Session, rates: Rates): void {
-  for (const { name, body } of rates.used()) {
+  for (const { tenantId, name, body } of rates.used()) {
     db.run(
-      `INSERT INTO records (kind, tenant_id, id, version, body) VALUES ('rate', '', ?, 1, ?)
+      `INSERT INTO records (kind, tenant_id, id, version, body) VALUES ('rate', ?, ?, 1, ?)
        ON CONFLICT DO UPDATE SET version = version + 1, body = excluded.body`,
+      tenantId,
       name,
       body,
     );
@@ -80,8 +82,11 @@ function readyTimers(db: Session, now: number): void {
   );
 }
 
+type Search = { readonly lanes: readonly ClaimLane[]; readonly rates: Rates; readonly now: number };
+
 /** Looks lane by lane: each is one stretch of the claim index, and jobs of unknown tasks are never stepped over. */
-function dueIn(db: Session, lanes: readonly ClaimLane[], now: number): DueJobs<Candidate> {
+function dueIn(db: Session, { lanes, rates, now }: Search): DueJobs<Candidate> {
+  const byName = new Map(lanes.map((lane) => [lane.lane, lane]));
   return {
     tenantsAfter(after, limit) {
       const tenants = new Set<string>();
@@ -101,23 +106,36 @@ function dueIn(db: Session, lanes: readonly ClaimLane[], now: number): DueJobs<C
       return [...tenants].toSorted().slice(0, limit);
     },
     of(tenantId, limit) {
-      const room = new Map<string, number>();
-      const candidates = lanes.flatMap(({ lane, keyLimit }) =>
-        gatesOf(db, { lane, tenantId }).flatMap((gate) => {
-          const most = gate === '' || keyLimit === null ? limit : roomIn(db, { tenantId, gate, keyLimit });
-          if (gate !== '') room.set(gate, most);
-          return most > 0 ? dueAt(db, { lane, tenantId, gate, now, limit: Math.min(most, limit) }) : [];
-        }),
-      );
+      const room = new TenantRoom(useOf(db, tenantId, rates));
+      const candidates = lanes
+        .filter((lane) => room.ofLane(lane) > 0)
+        .flatMap((known) => {
+          const { lane } = known;
+          const gates = room.ofGates(known) > 0 ? ['', ...gatesOf(db, { lane, tenantId })] : [''];
+          return gates.flatMap((gate) => {
+            const most = Math.min(limit, room.of(known, gate));
+            return most > 0 ? dueAt(db, { lane, tenantId, gate, now, limit: most }) : [];
+          });
+        });
       return candidates
         .toSorted(inTurn)
-        .filter(({ gate }) => {
-          const left = room.get(gate) ?? limit;
-          room.set(gate, left - 1);
-          return gate === '' || left > 0;
-        })
+        .filter(({ lane, gate }) => room.take(must(byName.get(lane), 'it was found in a lane'), gate))
         .slice(0, limit);
     },
+  };
+}
+
+function useOf(db: Session, tenantId: string, rates: Rates): TenantUse {
+  const running = (condition: string, ...gates: readonly string[]): number =>
+    db.get<{ count: number }>(
+      `SELECT count(*) AS count FROM jobs WHERE incarnation IS NOT NULL AND gate <> '' AND tenant_id = ? AND ${condition}`,
+      tenantId,
+      ...gates,
+    )?.count ?? 0;
+  return {
+    running: (gate) => running('gate = ?', gate),
+    runningOf: (taskGate) => running('gate >= ? AND gate < ?', taskGate, behindTaskGate(taskGate)),
+    rateRoom: (lane) => rates.room(lane, tenantId),
   };
 }
 
@@ -125,7 +143,7 @@ function dueIn(db: Session, lanes: readonly ClaimLane[], now: number): DueJobs<C
 const MOST_GATES = 1_000;
 
 function gatesOf(db: Session, { lane, tenantId }: { lane: string; tenantId: string }): string[] {
-  const gates = [''];
+  const gates: string[] = [];
   for (let last = ''; gates.length < MOST_GATES;) {
     const next = db.get<{ gate: string }>(
       'SELECT gate FROM jobs WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate > ? ORDER BY gate LIMIT 1',
@@ -138,18 +156,6 @@ function gatesOf(db: Session, { lane, tenantId }: { lane: string; tenantId: stri
     gates.push(last);
   }
   return gates;
-}
-
-function roomIn(
-  db: Session,
-  { tenantId, gate, keyLimit }: { tenantId: string; gate: string; keyLimit: number },
-): number {
-  const running = db.get<{ count: number }>(
-    `SELECT count(*) AS count FROM jobs WHERE incarnation IS NOT NULL AND gate <> '' AND tenant_id = ? AND gate = ?`,
-    tenantId,
-    gate,
-  );
-  return keyLimit - (running?.count ?? 0);
 }
 
 type Stretch = {
@@ -191,6 +197,7 @@ function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Cand
     due_at,
     gate,
     lane,
+    tenant_id: tenantId,
   }));
 }
 

@@ -6,6 +6,7 @@ import { effects, inbox } from './mailbox.js';
 import { limits } from './limits.js';
 import { lostReplies } from './lost-replies.js';
 import type { Topic } from './rig.js';
+import { tenantLimits } from './tenant-limits.js';
 import { leases, timers } from './time.js';
 import { tallies } from './tallies.js';
 import { retention } from './retention.js';
@@ -28,6 +29,7 @@ export const STORE_CONFORMANCE: readonly Topic[] = [
   deadLetters,
   tallies,
   limits,
+  tenantLimits,
   schedules,
   records,
   outbox,

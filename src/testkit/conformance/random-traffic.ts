@@ -45,7 +45,7 @@ export async function randomTraffic(
           tenantId: pick(...TENANTS),
           task: pick('order', 'mail'),
           priority: random.int(3),
-          concurrencyKey: pick(null, null, 'a', 'b'),
+          concurrencyKey: pick(null, '', 'a', 'b'),
           scheduledAt: clock.now() + pick(0, 0, 700),
         };
         const key = { tenantId: spec.tenantId, kind: 'key' as const, value: `k${random.int(40)}` };
@@ -65,6 +65,9 @@ export async function randomTraffic(
           limit: 1 + random.int(4),
           lanes: LANES,
           keyLimit: pick(null, 1, 2),
+          tenantLimit: pick(null, null, 1, 3),
+          rate: pick(null, { name: 'order', limit: 3, perMs: 1_000 }),
+          ratePerTenant: pick(true, false),
           afterTenant: pick('', 'acme', 'globex'),
         });
         return say('claim', [alive, lastTenant, jobs.map(({ spec, attemptId }) => [spec.jobId, attemptId])]);

@@ -103,7 +103,9 @@ export class Rig {
       limit = 10,
       lanes = [laneOf(aJobSpec())],
       keyLimit = null,
+      tenantLimit = null,
       rate = null,
+      ratePerTenant = false,
       afterTenant = '',
       store = this.store,
     }: ClaimOptions = {},
@@ -112,7 +114,7 @@ export class Rig {
     await store.beat({ worker: ref, leaseMs: 30_000, lanes: [] });
     return store.claim({
       worker: ref,
-      lanes: lanes.map((lane) => ({ lane, keyLimit, rate })),
+      lanes: lanes.map((lane) => ({ lane, keyLimit, tenantLimit, rate, ratePerTenant })),
       limit,
       afterTenant,
       decide: (found, now) => {
@@ -166,7 +168,9 @@ export type ClaimOptions = {
   limit?: number;
   lanes?: readonly string[];
   keyLimit?: number | null;
+  tenantLimit?: number | null;
   rate?: RateLimit | null;
+  ratePerTenant?: boolean;
   afterTenant?: string;
   store?: Store;
 };

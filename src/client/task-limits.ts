@@ -1,0 +1,48 @@
+import { PawlError } from '../errors.js';
+import { toMs, type Duration } from '../engine/duration.js';
+import type { TaskDefinition } from '../worker/task-definition.js';
+
+/**
+ * `limit` jobs with the same key run at once, for each tenant apart; a null key is not limited. `perTenant` jobs of one
+ * tenant do, whatever their keys. Jobs that were started before a limit was given are not counted by it.
+ */
+export type Concurrency<O> =
+  | { readonly key: (input: O) => string | null; readonly limit: number; readonly perTenant?: number }
+  | { readonly key?: never; readonly limit?: never; readonly perTenant: number };
+
+/** `perTenant`: so many for each tenant, instead of for all of them together. */
+export type TaskRate = { readonly limit: number; readonly per: Duration; readonly perTenant?: boolean };
+
+export function concurrencyOf(
+  task: string,
+  concurrency: Concurrency<unknown> | undefined,
+): TaskDefinition['concurrency'] {
+  if (concurrency === undefined) return null;
+  const { key, limit, perTenant } = concurrency;
+  if ((key === undefined) !== (limit === undefined) || (key === undefined && perTenant === undefined)) {
+    throw new PawlError('INVALID_OPTION', {
+      detail: `the concurrency of task '${task}' takes a key together with its limit, or perTenant, or all of them`,
+      details: { option: 'concurrency' },
+    });
+  }
+  for (const [option, value] of Object.entries({ limit, perTenant })) {
+    if (value === undefined || (Number.isInteger(value) && value > 0)) continue;
+    throw new PawlError('INVALID_OPTION', {
+      detail: `task '${task}' has the concurrency ${option} ${String(value)}, which is no whole number above 0`,
+      details: { option: `concurrency.${option}` },
+    });
+  }
+  const none = perTenant === undefined ? null : '';
+  return { key: (input) => key?.(input) || none, limit: limit ?? null, perTenant: perTenant ?? null };
+}
+
+export function rateOf(task: string, rate: TaskRate | undefined): TaskDefinition['rate'] {
+  if (rate === undefined) return null;
+  const { limit, perTenant = false } = rate;
+  const perMs = toMs(rate.per, `rateLimit.per of task '${task}'`);
+  if (Number.isInteger(limit) && limit > 0 && perMs > 0) return { limit, perMs, perTenant };
+  throw new PawlError('INVALID_OPTION', {
+    detail: `task '${task}' has the rate limit ${limit} in ${perMs} ms; both must be above 0`,
+    details: { option: 'rateLimit' },
+  });
+}
