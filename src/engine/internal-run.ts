@@ -26,8 +26,10 @@ export async function internalRun(
   const asked = `run job ${jobId}`;
   const order = async (command: (job: Job) => Command): Promise<Job> => {
     const given = await give(engine, jobId, (found) => ({ command: command(found.job), needsSteps: true }));
-    if (!given.ok) throw rejectionError(given, asked);
-    return given.job;
+    if (given.ok) return given.job;
+    // Between two commands of ours a worker may have taken it.
+    const isTaken = given.code === 'STALE_ATTEMPT' || given.details['from'] === 'running';
+    throw isTaken ? held(jobId, 'another') : rejectionError(given, asked);
   };
   const base = () => ({ now: engine.now(), actor });
   if (job.status === 'running') {
@@ -60,8 +62,12 @@ async function expectHolderGone(engine: Engine, { spec, worker }: Job): Promise<
   const { workers, now } = await engine.store.workers({ incarnations: [worker.incarnation] });
   const [holder] = workers;
   if (holder === undefined || holder.dead || holder.leaseUntil <= now) return;
-  throw new PawlError('JOB_HELD', {
-    detail: `job ${spec.jobId} is held by worker '${worker.id}'`,
-    details: { jobId: spec.jobId, worker: worker.id },
+  throw held(spec.jobId, worker.id);
+}
+
+function held(jobId: string, worker: string): PawlError {
+  return new PawlError('JOB_HELD', {
+    detail: `job ${jobId} is held by worker '${worker}'`,
+    details: { jobId, worker },
   });
 }

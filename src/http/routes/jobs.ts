@@ -7,7 +7,7 @@ import { cancelJob } from '../../engine/operator.js';
 import { ownJob } from '../../engine/own-job.js';
 import { readTime } from '../../engine/schedules/timing.js';
 import { retryAsNew } from '../../engine/retry-as-new.js';
-import { startedOr, tryStartJobs, type StartOutcome } from '../../engine/start-jobs.js';
+import { tryStartJobs, type StartOutcome } from '../../engine/start-jobs.js';
 import { PawlError } from '../../errors.js';
 import type { Job } from '../../kernel/index.js';
 import { defined } from '../defined.js';
@@ -15,6 +15,7 @@ import { count, jobId, milliseconds, optionalText, page, payload, text, utcTime 
 import { listJobs } from '../list-jobs.js';
 import { newJobOf, type StartRequest } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
+import { started as startedJob } from '../started.js';
 import { jobView } from '../views.js';
 
 const ROOT = '/api/v1/jobs';
@@ -58,7 +59,7 @@ export const jobRoutes = [
     async handle(request) {
       const asked = await newJobOf(request, startRequest(request.body));
       const [outcome] = await tryStartJobs(request.engine, [asked], { actor: request.caller.actor });
-      const { job, idempotentHit } = startedOr(outcome as StartOutcome, asked);
+      const { job, idempotentHit } = startedJob(outcome, asked);
       const data = { ...viewOf(job), idempotent_hit: idempotentHit };
       return idempotentHit ? ok(data) : created(data);
     },
@@ -174,12 +175,12 @@ function startRequest(body: z.output<typeof start>): StartRequest {
 
 function bulkAnswer(outcome: StartOutcome, asked: NewJob): object {
   try {
-    const { job, idempotentHit } = startedOr(outcome, asked);
+    const { job, idempotentHit } = startedJob(outcome, asked);
     return { job_id: job.spec.jobId, status: jobs.project(job), idempotent_hit: idempotentHit };
   } catch (error) {
     if (!(error instanceof PawlError)) throw error;
     const { code, message, retryable, details } = error;
-    const conflict_fields = details.conflictFields as string[] | undefined;
+    const conflict_fields = details['conflict_fields'] as string[] | undefined;
     return { error: { code, message, retryable, ...defined({ conflict_fields }) } };
   }
 }

@@ -4,16 +4,18 @@ import type { Engine } from '../../engine/engine.js';
 import { cancelJob } from '../../engine/operator.js';
 import { ownJob } from '../../engine/own-job.js';
 import { readLog } from '../../engine/read-log.js';
-import { startedOr, tryStartJobs, type StartOutcome } from '../../engine/start-jobs.js';
+import { tryStartJobs } from '../../engine/start-jobs.js';
 import { changesOf, type Job } from '../../kernel/index.js';
 import { defined } from '../defined.js';
 import { jobId, optionalText, page, payload, text } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
+import { started } from '../started.js';
 import { runSnapshot } from '../views.js';
 
 const ROOT = '/api/v1/runs';
+const NAMES = { task: 'workflow_name', inputHash: 'input' };
 const one = z.strictObject({ run_id: jobId });
 /** Lists leave the steps out: whoever wants them asks for the run. */
 const summary = runSnapshot.omit({ steps: true });
@@ -43,7 +45,7 @@ export const runRoutes = [
         }),
       });
       const [outcome] = await tryStartJobs(engine, [asked], caller);
-      const { job, idempotentHit } = startedOr(outcome as StartOutcome, asked);
+      const { job, idempotentHit } = started(outcome, asked, NAMES);
       const data = await snapshot(engine, job);
       return idempotentHit ? ok(data) : created(data);
     },

@@ -3,7 +3,6 @@ import { runAttempts, runEvents, runView as viewOf, taskRuns as contract } from 
 import { cancelJob } from '../../engine/operator.js';
 import { ownJob } from '../../engine/own-job.js';
 import { readLog } from '../../engine/read-log.js';
-import { startedOr } from '../../engine/start-jobs.js';
 import { startRun } from '../../engine/start-run.js';
 import { changesOf } from '../../kernel/index.js';
 import { defined } from '../defined.js';
@@ -11,6 +10,7 @@ import { count, jobId, milliseconds, optionalText, page, payload, text } from '.
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
+import { started } from '../started.js';
 import { runView } from '../views.js';
 
 const ROOT = '/api/v1/task-runs';
@@ -54,7 +54,7 @@ export const taskRunRoutes = [
           traceId: body.trace_id,
         }),
       });
-      const { job, idempotentHit } = startedOr(await startRun(engine, asked, caller), asked);
+      const { job, idempotentHit } = started(await startRun(engine, asked, caller), asked);
       const data = { ...viewOf(job), idempotent_hit: idempotentHit };
       return idempotentHit ? ok(data) : created(data);
     },
