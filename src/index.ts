@@ -1,6 +1,8 @@
 /** What applications import. */
 export { cannotTell, effect, fatal, happened, noEffect, notHappened } from './client/effect.js';
 export type { Effect, EffectOptions } from './client/effect.js';
+export { defineConfig } from './client/define-config.js';
+export type { PawlConfig } from './client/define-config.js';
 export { DeadLetters } from './client/dead-letters.js';
 export { JobHandle } from './client/job-handle.js';
 export { jsonLogger } from './client/console-logger.js';

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { run } from './program.js';
 
@@ -6,7 +7,13 @@ const console = {
   out: (text: string) => process.stdout.write(text),
   err: (text: string) => process.stderr.write(text),
   isTerminal: process.stderr.isTTY,
+  readInput: () => readAll(process.stdin),
 };
+// Whoever reads has read enough, as `head` does: there is nobody left to tell.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
 process.exitCode = await run(process.argv.slice(2), console, [
   process.execPath,
   fileURLToPath(import.meta.url),

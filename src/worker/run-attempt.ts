@@ -120,9 +120,10 @@ function bound(execution: Execution): () => void {
 }
 
 function infoOf(job: Job): JobInfo {
-  const { jobId, taskId, tenantId, traceId, traceparent } = job.spec;
+  const { jobId, task, taskId, tenantId, traceId, traceparent } = job.spec;
   return {
     id: jobId,
+    task,
     taskId,
     tenantId,
     traceId,

@@ -147,7 +147,7 @@ export const deadLetterRoutes = [
   }),
 ];
 
-function viewOf(item: DlqItem): z.output<typeof dlqView> {
+export function viewOf(item: DlqItem): z.output<typeof dlqView> {
   return {
     dlq_id: item.dlqId,
     tenant_id: item.tenantId,
