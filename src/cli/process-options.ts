@@ -36,5 +36,6 @@ export function processOptions(command: Command): Command {
         LOG_LEVELS,
       ),
     )
-    .addOption(new Option('--narrate', 'say what becomes of each job'));
+    .addOption(new Option('--until-input-ends').hideHelp())
+    .addOption(new Option('--narrate', 'say on standard error what becomes of each job'));
 }

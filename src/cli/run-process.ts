@@ -18,13 +18,15 @@ export type Roles = {
   readonly healthPort: number | null;
   /** Says on standard error what becomes of each job. */
   readonly narrates: boolean;
+  /** Ends with the process that started it. */
+  readonly untilInputEnds: boolean;
   readonly json: boolean;
 };
 
 /** A server, a worker or both, until a signal ends it: requests and jobs under way get their time to end. */
 export async function runProcess(shell: Shell, settings: Settings, roles: Roles): Promise<number> {
   const { console } = shell;
-  const watch = untilStopped();
+  const watch = untilStopped(roles);
   const log = jsonLogger({ level: settings.logLevel, write: console.err });
   const { store, tasks, schedules, retention, callbacks, hooks = {} } = settings;
   let app: Pawl | null = null;

@@ -1,40 +1,52 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Shell } from './shell.js';
 
+export type Ended = {
+  readonly code: number | null;
+  /** Whether it had said anything: one that never came up ends without a word on standard output. */
+  readonly cameUp: boolean;
+};
+
 /** Another process of this program, which is replaced by a new one when asked to. One at a time, always. */
 export class Supervised {
   readonly #shell: Shell;
   readonly #args: readonly string[];
-  readonly #env: Readonly<Record<string, string>>;
+  readonly #onEnded: (how: Ended) => void;
   #child: ChildProcess | null = null;
   #ended: Promise<void> = Promise.resolve();
   #restarting: Promise<void> | null = null;
   #stopped = false;
 
-  constructor(shell: Shell, args: readonly string[], env: Readonly<Record<string, string>>) {
+  /** `onEnded`: told when the process has ended without having been asked to. */
+  constructor(shell: Shell, args: readonly string[], onEnded: (how: Ended) => void) {
     this.#shell = shell;
     this.#args = args;
-    this.#env = env;
+    this.#onEnded = onEnded;
   }
 
   start(): void {
     const { self, cwd, env, console } = this.#shell;
     const [executable, ...own] = self;
-    const child = spawn(executable, [...own, ...this.#args], {
+    const child = spawn(executable, [...own, ...this.#args, '--until-input-ends'], {
       cwd,
-      env: { ...env, ...this.#env },
+      env: { ...env },
       // A Ctrl-C reaches the whole group of processes: apart from it, this one decides who is told what.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: 'pipe',
     });
-    child.stdout.on('data', (chunk: Buffer) => console.out(chunk.toString()));
+    let cameUp = false;
+    child.stdout.on('data', (chunk: Buffer) => {
+      cameUp = true;
+      console.out(chunk.toString());
+    });
     child.stderr.on('data', (chunk: Buffer) => console.err(chunk.toString()));
     this.#child = child;
     this.#ended = new Promise((resolve) => {
       child.once('close', (code) => {
-        if (this.#child === child) {
+        const wasAsked = this.#child !== child;
+        if (!wasAsked) {
           this.#child = null;
-          if (!this.#stopped && code !== 0) console.err('It ended by itself; waiting for a change.\n');
+          this.#onEnded({ code, cameUp });
         }
         resolve();
       });

@@ -26,5 +26,5 @@ export function sheet(members: Readonly<Record<string, Cell>>): string {
 }
 
 function shown(cell: Cell): string {
-  return cell === null || cell === undefined || cell === '' ? '-' : oneLine(String(cell));
+  return cell === null || cell === undefined ? '-' : oneLine(String(cell));
 }

@@ -8,9 +8,10 @@ export type Stopped = { readonly by: 'signal' } | { readonly by: 'error'; readon
 
 /**
  * Waits for a signal, or for `fail` to be called. From then on a second signal ends the process at once: whoever sends
- * it does not want to wait.
+ * it does not want to wait. `untilInputEnds`: whoever holds the other end of standard input started this process, and
+ * it does not outlive them.
  */
-export function untilStopped(): {
+export function untilStopped({ untilInputEnds = false }: { untilInputEnds?: boolean } = {}): {
   readonly stopped: Promise<Stopped>;
   readonly fail: (error: PawlError) => void;
   release(): void;
@@ -26,11 +27,14 @@ export function untilStopped(): {
     settle({ by: 'signal' });
   };
   for (const signal of SIGNALS) process.on(signal, hear);
+  const end = (): void => settle({ by: 'signal' });
+  if (untilInputEnds) process.stdin.once('close', end).resume();
   return {
     stopped,
     fail: (error) => settle({ by: 'error', error }),
     release() {
       for (const signal of SIGNALS) process.off(signal, hear);
+      if (untilInputEnds) process.stdin.off('close', end).destroy();
     },
   };
 }

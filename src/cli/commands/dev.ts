@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { findFiles } from '../config/find-files.js';
 import { findConfig } from '../config/read-config.js';
 import type { ProcessFlags } from '../config/settings.js';
+import { USAGE } from '../exit-code.js';
 import { processOptions, serverOptions, workerOptions } from '../process-options.js';
 import { command, examples, type Register, type Shell } from '../shell.js';
-import { Supervised } from '../supervised.js';
+import { Supervised, type Ended } from '../supervised.js';
 import { untilStopped } from '../until-stopped.js';
 import { watchFiles } from '../watch-files.js';
 
@@ -26,27 +27,32 @@ export const registerDev: Register = (program, shell) => {
  * replaced drains first, so that jobs end there or are handed back.
  */
 async function run(shell: Shell, files: readonly string[], options: ProcessFlags): Promise<number> {
-  const { console, cwd, env } = shell;
+  const { console, cwd } = shell;
   const watched = watchedFiles(shell, files, options);
-  const watchStop = untilStopped();
-  const child = new Supervised(shell, ['server', ...files, '--work', '--narrate', ...argumentsOf(options)], {
-    PAWL_DRAIN: env['PAWL_DRAIN'] || DRAIN,
+  const signals = untilStopped();
+  let giveUp: (code: number) => void = () => undefined;
+  const hopeless = new Promise<number>((resolve) => {
+    giveUp = resolve;
   });
+  const ended = ({ code, cameUp }: Ended): void => {
+    // What is wrong with code or config can be mended while this waits; an address or a store that cannot be had, not.
+    if (!cameUp && code !== null && code !== USAGE) giveUp(code);
+    else console.err('It has ended; waiting for a change.\n');
+  };
+  const drain = { env: { ...shell.env, PAWL_DRAIN: shell.env['PAWL_DRAIN'] || DRAIN } };
+  const child = new Supervised({ ...shell, ...drain }, ['server', ...files, ...argumentsOf(options)], ended);
   const watcher = watchFiles(watched, (file) => {
-    console.err(`${file} has changed: beginning anew.\n`);
+    console.err(`${relative(cwd, file)} has changed: beginning anew.\n`);
     void child.restart();
   });
   try {
     child.start();
-    console.err(
-      `Watching ${[...new Set(watched.map((file) => (file.startsWith(cwd) ? `.${file.slice(cwd.length)}` : file)))].join(', ')}\n`,
-    );
-    await watchStop.stopped;
-    return 0;
+    console.err(`Watching the folders of ${watched.map((file) => relative(cwd, file)).join(', ')}\n`);
+    return await Promise.race([hopeless, signals.stopped.then(() => 0)]);
   } finally {
     watcher.close();
     await child.stop();
-    watchStop.release();
+    signals.release();
   }
 }
 
@@ -59,13 +65,17 @@ function watchedFiles({ cwd, env }: Shell, files: readonly string[], { config }:
 }
 
 /** The command line's own words again, for the process that does the work. */
-function argumentsOf({
-  narrate: _narrate,
-  json: _json,
-  ...options
-}: ProcessFlags & { narrate?: boolean }): string[] {
-  return Object.entries(options).flatMap(([name, value]) => {
-    const flag = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    return [flag, ...(Array.isArray(value) ? value.map(String) : [String(value)])];
-  });
+function argumentsOf(options: ProcessFlags & { narrate?: boolean }): string[] {
+  const { narrate: _narrate, json = false, queues = [], ...rest } = options;
+  const flags = Object.entries(rest).flatMap(([name, value]) => [
+    `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+    String(value),
+  ]);
+  return [
+    ...flags,
+    ...(queues.length === 0 ? [] : ['--queues', ...queues]),
+    '--work',
+    '--narrate',
+    ...(json ? ['--json'] : []),
+  ];
 }

@@ -3,7 +3,11 @@ import { processOptions, serverOptions, workerOptions } from '../process-options
 import { runProcess } from '../run-process.js';
 import { command, examples, type Register, type Shell } from '../shell.js';
 
-type Options = ProcessFlags & { readonly work?: boolean; readonly narrate?: boolean };
+type Options = ProcessFlags & {
+  readonly work?: boolean;
+  readonly narrate?: boolean;
+  readonly untilInputEnds?: boolean;
+};
 
 export const registerServer: Register = (program, shell) => {
   const server = command(
@@ -23,12 +27,13 @@ export const registerServer: Register = (program, shell) => {
 
 async function run(shell: Shell, files: readonly string[], options: Options): Promise<number> {
   const settings = await readSettings(options, files, shell);
-  const { work = false, narrate = false, json = false } = options;
+  const { work = false, narrate = false, untilInputEnds = false, json = false } = options;
   return runProcess(shell, settings, {
     serves: true,
     works: work,
     healthPort: null,
     narrates: narrate,
+    untilInputEnds,
     json,
   });
 }

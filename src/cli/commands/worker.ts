@@ -3,7 +3,11 @@ import { processOptions, workerOptions } from '../process-options.js';
 import { runProcess } from '../run-process.js';
 import { command, examples, numberOption, type Register, type Shell } from '../shell.js';
 
-type Options = ProcessFlags & { readonly healthPort?: number; readonly narrate?: boolean };
+type Options = ProcessFlags & {
+  readonly healthPort?: number;
+  readonly narrate?: boolean;
+  readonly untilInputEnds?: boolean;
+};
 
 export const registerWorker: Register = (program, shell) => {
   const worker = command(
@@ -21,6 +25,13 @@ export const registerWorker: Register = (program, shell) => {
 
 async function run(shell: Shell, files: readonly string[], options: Options): Promise<number> {
   const settings = await readSettings(options, files, shell);
-  const { healthPort = null, narrate = false, json = false } = options;
-  return runProcess(shell, settings, { serves: false, works: true, healthPort, narrates: narrate, json });
+  const { healthPort = null, narrate = false, untilInputEnds = false, json = false } = options;
+  return runProcess(shell, settings, {
+    serves: false,
+    works: true,
+    healthPort,
+    narrates: narrate,
+    untilInputEnds,
+    json,
+  });
 }
