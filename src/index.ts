@@ -2,6 +2,8 @@
 export { cannotTell, effect, fatal, happened, noEffect, notHappened } from './client/effect.js';
 export type { Effect, EffectOptions } from './client/effect.js';
 export { Alerts } from './client/alerts.js';
+export { defineConfig } from './client/define-config.js';
+export type { PawlConfig } from './client/define-config.js';
 export { DeadLetters } from './client/dead-letters.js';
 export { Evidence, verifyEvidenceFile } from './client/evidence.js';
 export { JobHandle } from './client/job-handle.js';

@@ -19,7 +19,18 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
   http: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'errors.ts'],
   'index.ts': ['client', 'engine', 'http', 'errors.ts', 'ports', 'worker'],
-  cli: ['kernel', 'contracts', 'http', 'ports', 'engine', 'stores', 'client', 'testkit', 'errors.ts'],
+  cli: [
+    'kernel',
+    'contracts',
+    'http',
+    'ports',
+    'engine',
+    'worker',
+    'stores',
+    'client',
+    'testkit',
+    'errors.ts',
+  ],
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
@@ -37,7 +48,20 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:net',
     'node:path',
   ],
-  cli: ['commander', 'node:child_process', 'node:events', 'node:fs', 'node:path', 'node:url'],
+  cli: [
+    '@swc/wasm-typescript',
+    'commander',
+    'node:child_process',
+    'node:events',
+    'node:fs',
+    'node:fs/promises',
+    'node:http',
+    'node:module',
+    'node:path',
+    'node:stream/consumers',
+    'node:url',
+    'zod',
+  ],
 };
 
 const sources = filesUnder('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));

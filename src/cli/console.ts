@@ -1,6 +1,6 @@
-import { PawlError } from '../errors.js';
+import { ERRORS, PawlError } from '../errors.js';
 
-/** Where a command writes. */
+/** Where a command writes, and reads. */
 export type Console = {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -8,13 +8,24 @@ export type Console = {
   readonly drained?: () => Promise<void>;
   /** Progress is shown to people only. */
   readonly isTerminal: boolean;
+  /** All of standard input; absent where there is none. */
+  readonly readInput?: () => Promise<string>;
 };
 
 /** What is not ours to print raw: a name from the database could otherwise rewrite the terminal. */
 export function printable(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�');
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    '�',
+  );
 }
 
+/** The same for what has one line to stand in. */
+export function oneLine(text: string): string {
+  return printable(text.replaceAll(/\s*\n\s*/g, ' ').replaceAll('\t', ' '));
+}
+
+/** What a command has to say: one line of JSON, or text for people. */
 export function print(
   console: Console,
   { json, data, text }: { json: boolean; data: unknown; text: string },
@@ -31,7 +42,7 @@ export function printError(console: Console, error: unknown, { json }: { json: b
   const { code, message, retryable } = error;
   console.err(
     json
-      ? `${JSON.stringify({ error: { code, message, retryable } })}\n`
+      ? `${JSON.stringify({ error: { code, message, retryable, class: ERRORS[code].class } })}\n`
       : `pawl: ${code}: ${printable(message)}\n`,
   );
 }

@@ -11,9 +11,15 @@ const EXIT_CODES: Readonly<Record<ErrorClass, number>> = {
 };
 
 export const CHECK_FAILED = 1;
+/** A command line that nobody understands. */
+export const USAGE = 2;
 /** A bug of ours, as `sysexits` calls it. */
 const SOFTWARE = 70;
 
 export function exitCodeOf(error: unknown): number {
   return error instanceof PawlError ? EXIT_CODES[ERRORS[error.code].class] : SOFTWARE;
 }
+
+export const EXIT_CODES_HELP =
+  'Exit codes: 0 done, 1 failed for good (a job, a check, a store), 2 wrong usage or input, 3 refused,\n' +
+  '75 try again later, 77 not allowed, 70 a bug.';

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
+import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { run } from './program.js';
 
@@ -10,7 +11,13 @@ const console = {
     if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain');
   },
   isTerminal: process.stderr.isTTY,
+  readInput: () => readAll(process.stdin),
 };
+// Whoever reads has read enough, as `head` does: there is nobody left to tell.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(0);
+  throw error;
+});
 process.exitCode = await run(process.argv.slice(2), console, [
   process.execPath,
   fileURLToPath(import.meta.url),

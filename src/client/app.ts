@@ -34,6 +34,8 @@ export type WorkOptions = {
   readonly drain?: Duration;
   /** Stop on SIGTERM and SIGINT before the process ends. On unless switched off. */
   readonly stopOnSignal?: boolean;
+  /** Told when the worker has to stop by itself, such as when another has its id. */
+  readonly onStopped?: (error: PawlError) => void;
 };
 
 /** `tx`: a `pg` client with an open transaction on the same database. The job exists if and when it commits. */
@@ -203,6 +205,7 @@ export class Pawl {
       onStopped: (error) => {
         this.#engine.log.error('the worker stops', { error });
         void this.stop();
+        options.onStopped?.(error);
       },
     });
     this.#worker.current = worker;

@@ -27,7 +27,7 @@ export function parseStoreUrl(url: string): StoreUrl {
 }
 
 /** What is shown may end in a log. */
-function withoutPassword(url: string): string {
+export function withoutPassword(url: string): string {
   return url.replace(/:[^:@/]*@/, ':***@');
 }
 

@@ -19,7 +19,7 @@ import { systemRandom } from './system-random.js';
 import type { AnyTask } from './task.js';
 
 export { Pawl };
-export type { EffectDecision, Start, StartWith, WorkOptions } from './app.js';
+export type { EffectDecision, Inside, Start, StartWith, WorkOptions } from './app.js';
 
 export type PawlOptions = {
   /** `sqlite:` and a path, `postgres://…`, or `memory:`; or a store that is open already. */

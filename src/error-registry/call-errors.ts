@@ -24,7 +24,9 @@ export type CallErrorCode =
   | 'SUBSCRIPTION_NOT_FOUND'
   | 'DLQ_NOT_FOUND'
   | 'DLQ_REQUEUE_CONFLICT'
-  | 'APPROVAL_REQUIRED';
+  | 'APPROVAL_REQUIRED'
+  | 'CONFIG_INVALID'
+  | 'FILE_UNREADABLE';
 
 /** What applications and their handlers get when they call Pawl in a way that cannot work, or wait in vain. */
 export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
@@ -173,5 +175,17 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'There is no subscription with this id, or it belongs to another tenant.',
     advice: 'Check the id and the credentials.',
+  },
+  CONFIG_INVALID: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'The config file has a setting that does not exist, or a value that does not fit.',
+    advice: 'Correct the field that is named; docs/cli.md lists all of them.',
+  },
+  FILE_UNREADABLE: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'A config file, a file of tasks or a file of input is not there, or cannot be loaded.',
+    advice: 'Check its name and that it runs by itself.',
   },
 };

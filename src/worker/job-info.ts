@@ -1,6 +1,7 @@
 /** What a handler knows about the job that it runs. */
 export type JobInfo = {
   readonly id: string;
+  /** The name of its task. */
   readonly task: string;
   readonly queue: string;
   readonly taskId: string;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { crashTest } from '../../src/cli/crash.js';
+import { crashTest } from '../../src/cli/crash-test.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { ROOT } from '../source-files.js';

@@ -97,7 +97,7 @@ describe.each([
     expect(await pawl('doctor', '--restored', '--store', data.url)).toEqual({
       looked: 3,
       held: 2,
-      heldByTask: { order: 2 },
+      held_by_task: { order: 2 },
     });
     const after = await Rig.start(data.open);
     expect((await after.load('job_charged_2')).job.status).toBe('queued');

@@ -155,7 +155,7 @@ async function itemAt(engine: Engine, cursor: string, tenantId: string): Promise
   throw badCursor();
 }
 
-function viewOf(item: DlqItem): z.output<typeof dlqView> {
+export function viewOf(item: DlqItem): z.output<typeof dlqView> {
   return {
     dlq_id: item.dlqId,
     tenant_id: item.tenantId,

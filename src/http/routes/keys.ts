@@ -60,7 +60,7 @@ export const keyRoutes = [
   }),
 ];
 
-function viewOf(key: ApiKey): z.output<typeof keyView> {
+export function viewOf(key: ApiKey): z.output<typeof keyView> {
   return {
     key_id: key.id,
     tenant_id: key.tenantId,

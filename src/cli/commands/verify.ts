@@ -1,24 +1,35 @@
-import { verifyEvidenceFile } from '../client/evidence.js';
-import { openStore } from '../client/open-store.js';
-import { systemClock } from '../client/system-clock.js';
-import { verifyStore } from '../engine/evidence/verify-store.js';
-import { PawlError } from '../errors.js';
-import { print, type Console } from './console.js';
-import { CHECK_FAILED } from './exit-code.js';
-import { showProgress } from './progress.js';
+import { verifyEvidenceFile } from '../../client/evidence.js';
+import { openStore } from '../../client/open-store.js';
+import { systemClock } from '../../client/system-clock.js';
+import { verifyStore } from '../../engine/evidence/verify-store.js';
+import { PawlError } from '../../errors.js';
+import { storeOf } from '../config/settings.js';
+import { print, type Console } from '../console.js';
+import { CHECK_FAILED } from '../exit-code.js';
+import { showProgress } from '../progress.js';
+import { command, examples, type Flags, type Register, type Shell } from '../shell.js';
 
-export type VerifyChoice = {
-  readonly file: string | null;
-  readonly head?: string;
-  readonly store: string;
-  readonly json: boolean;
+type Choice = Flags & { readonly head?: string };
+
+export const registerVerify: Register = (program, shell) => {
+  const verified = command(
+    program,
+    'verify',
+    'Check a file of evidence, or without one every job of the store; fails if it does not hold.',
+  )
+    .argument('[file]')
+    .option('--head <seal>', 'the head of the file, as it was told when it was written')
+    .action((file: string | undefined, options: Choice) => shell.ends(run(shell, file ?? null, options)));
+  examples(verified, 'pawl verify evidence.jsonl', 'pawl verify --store postgres://localhost/app');
 };
 
 /** Checks a file of evidence, or a whole store. */
-export async function verify(console: Console, { file, head, store, json }: VerifyChoice): Promise<number> {
+async function run(shell: Shell, file: string | null, options: Choice): Promise<number> {
+  const { console } = shell;
+  const { head, json = false } = options;
   if (file !== null) return verifyFile(console, { file, head: head ?? null, json });
   if (head !== undefined) throw new PawlError('INVALID_OPTION', { detail: '--head goes with a file' });
-  return verifyJobs(console, { url: store, json });
+  return verifyJobs(console, { url: await storeOf(options, shell), json });
 }
 
 async function verifyFile(

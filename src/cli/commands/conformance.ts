@@ -1,23 +1,37 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parseStoreUrl } from '../client/open-store.js';
-import { memoryStore } from '../stores/memory/memory-store.js';
-import { postgresStore } from '../stores/postgres/postgres-store.js';
-import { Session } from '../stores/postgres/session.js';
-import { sqliteStore } from '../stores/sqlite/sqlite-store.js';
-import { Rig, STORE_CONFORMANCE, type OpenStore } from '../testkit/conformance/index.js';
-import { print, type Console } from './console.js';
-import { crashTest, type Self } from './crash.js';
-import { CHECK_FAILED } from './exit-code.js';
+import { parseStoreUrl } from '../../client/open-store.js';
+import { memoryStore } from '../../stores/memory/memory-store.js';
+import { postgresStore } from '../../stores/postgres/postgres-store.js';
+import { Session } from '../../stores/postgres/session.js';
+import { sqliteStore } from '../../stores/sqlite/sqlite-store.js';
+import { Rig, STORE_CONFORMANCE, type OpenStore } from '../../testkit/conformance/index.js';
+import { storeOf } from '../config/settings.js';
+import { print } from '../console.js';
+import { crashTest } from '../crash-test.js';
+import { CHECK_FAILED } from '../exit-code.js';
+import { choiceOption, command, examples, type Flags, type Register, type Shell } from '../shell.js';
 
 /** The topic that takes processes of its own. */
-export const CRASH = 'crash';
+const CRASH = 'crash';
+const TOPICS = [...STORE_CONFORMANCE.map(({ name }) => name), CRASH];
 const KILL_ROUNDS = 3;
 
-export type ConformanceOptions = {
-  readonly store: string;
-  readonly topic: string | null;
-  readonly json: boolean;
+type Options = Flags & { readonly topic?: string };
+
+export const registerConformance: Register = (program, shell) => {
+  const conformance = command(
+    program,
+    'conformance',
+    'Check that a disk or server does what the store needs, in scratch files or databases.',
+  )
+    .addOption(choiceOption('--topic <name>', 'only one topic', TOPICS))
+    .action((options: Options) => shell.ends(checkStore(shell, options)));
+  examples(
+    conformance,
+    'pawl conformance',
+    'pawl conformance --topic crash --store sqlite:/mnt/disk/pawl.db',
+  );
 };
 
 type Result = {
@@ -28,11 +42,10 @@ type Result = {
 };
 
 /** Runs what every store must do, on this very disk or server, in scratch files or databases that are removed again. */
-export async function conformance(
-  console: Console,
-  self: Self,
-  { store: url, topic: only, json }: ConformanceOptions,
-): Promise<number> {
+async function checkStore(shell: Shell, options: Options): Promise<number> {
+  const { console, self } = shell;
+  const { topic: only = null, json = false } = options;
+  const url = await storeOf(options, shell);
   const scratch = scratchOf(url);
   const results: Result[] = [];
   const add = (topic: string, title: string, problem: string): void => {

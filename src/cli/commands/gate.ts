@@ -1,15 +1,25 @@
-import { openStore } from '../client/open-store.js';
-import { systemClock } from '../client/system-clock.js';
-import { replayGate } from '../testkit/replay-gate.js';
-import { print, printable, type Console } from './console.js';
-import { CHECK_FAILED } from './exit-code.js';
+import { openStore } from '../../client/open-store.js';
+import { systemClock } from '../../client/system-clock.js';
+import { replayGate } from '../../testkit/replay-gate.js';
+import { storeOf } from '../config/settings.js';
+import { print, printable } from '../console.js';
+import { CHECK_FAILED } from '../exit-code.js';
+import { command, examples, type Flags, type Register, type Shell } from '../shell.js';
+
+export const registerGate: Register = (program, shell) => {
+  const gate = command(
+    program,
+    'gate',
+    'Run the replay cases RP-001 to RP-005 on a store; fails if one of them does.',
+  ).action((options: Flags) => shell.ends(run(shell, options)));
+  examples(gate, 'pawl gate', 'pawl gate --store postgres://localhost/app --json');
+};
 
 /** Runs RP-001 … RP-005 on a store, and shows what each left behind. */
-export async function gate(
-  console: Console,
-  { store: url, json }: { store: string; json: boolean },
-): Promise<number> {
-  const store = await openStore(url, { clock: systemClock });
+async function run(shell: Shell, options: Flags): Promise<number> {
+  const { console } = shell;
+  const { json = false } = options;
+  const store = await openStore(await storeOf(options, shell), { clock: systemClock });
   try {
     const cases = await replayGate(store, (done) => {
       if (json) return;

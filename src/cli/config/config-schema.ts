@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { toMs, type Duration } from '../../engine/duration.js';
+import { STATUSES } from '../../kernel/index.js';
+import { LOG_LEVELS } from '../../ports/logger.js';
+
+const text = z.string().min(1, 'is empty');
+const duration = z.custom<Duration>(isDuration, {
+  error: "is no duration such as 250, '30s', '5m', '1h' or '7d'",
+});
+const hook = z.custom((value) => typeof value === 'function', { error: 'is no function' }).optional();
+
+/** What a config file may say. Names and types are checked here; whether a value makes sense, by whoever uses it. */
+export const configSchema = z.strictObject({
+  store: text.optional(),
+  tasks: z
+    .array(
+      z.custom((value) => typeof value === 'string' || isTask(value), {
+        error: 'is neither a task nor a file name',
+      }),
+    )
+    .optional(),
+  schedules: z.array(z.custom(isSchedule, { error: 'is no schedule: make it with schedule()' })).optional(),
+  defaultTask: text.optional(),
+  server: z.strictObject({ host: text.optional(), port: z.int().min(0).max(65_535).optional() }).optional(),
+  worker: z
+    .strictObject({
+      concurrency: z.int().min(1).optional(),
+      workerId: text.optional(),
+      lease: duration.optional(),
+      poll: duration.optional(),
+      drain: duration.optional(),
+      queues: z.array(text).min(1).optional(),
+    })
+    .optional(),
+  retention: z
+    .strictObject({
+      keep: duration,
+      keepKeys: duration.optional(),
+      rules: z
+        .array(z.strictObject({ task: text.optional(), status: z.enum(STATUSES).optional(), keep: duration }))
+        .optional(),
+    })
+    .optional(),
+  callbacks: z.strictObject({ allowPrivate: z.boolean() }).optional(),
+  hooks: z.strictObject({ attemptStarted: hook, attemptEnded: hook, lateResult: hook }).optional(),
+  logLevel: z.enum(LOG_LEVELS).optional(),
+});
+
+/** By what it has: a task may come from another copy of the package. */
+export function isTask(value: unknown): boolean {
+  const { definition } = membersOf(value);
+  const { name, run } = membersOf(definition);
+  return typeof name === 'string' && typeof run === 'function';
+}
+
+function isSchedule(value: unknown): boolean {
+  const { task, declaration } = membersOf(value);
+  return isTask(task) && typeof membersOf(declaration)['id'] === 'string';
+}
+
+function isDuration(value: unknown): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  try {
+    toMs(value as Duration, '');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,79 @@
+import { jsonLogger } from '../client/console-logger.js';
+import { withoutPassword } from '../client/open-store.js';
+import { Pawl, pawl } from '../client/pawl.js';
+import { defined } from '../http/defined.js';
+import { serve, type Serving } from '../http/serve.js';
+import type { Settings } from './config/settings.js';
+import { oneLine, print } from './console.js';
+import { serveHealth } from './health-server.js';
+import { narrating } from './narrate.js';
+import type { Shell } from './shell.js';
+import { untilStopped } from './until-stopped.js';
+
+export type Roles = {
+  /** Whether it opens the HTTP API, and whether it runs jobs. */
+  readonly serves: boolean;
+  readonly works: boolean;
+  /** A port for /healthz and /readyz of a process that serves nothing else; null: none. */
+  readonly healthPort: number | null;
+  /** Says on standard error what becomes of each job. */
+  readonly narrates: boolean;
+  /** Ends with the process that started it. */
+  readonly untilInputEnds: boolean;
+  readonly json: boolean;
+};
+
+/** A server, a worker or both, until a signal ends it: requests and jobs under way get their time to end. */
+export async function runProcess(shell: Shell, settings: Settings, roles: Roles): Promise<number> {
+  const { console } = shell;
+  const watch = untilStopped(roles);
+  const log = jsonLogger({ level: settings.logLevel, write: console.err });
+  const { store, tasks, schedules, retention, callbacks, hooks = {} } = settings;
+  let app: Pawl | null = null;
+  let serving: Serving | null = null;
+  let health: { close(): Promise<void> } | null = null;
+  try {
+    app = await pawl({
+      store,
+      tasks,
+      log,
+      hooks: roles.narrates ? narrating(console, hooks) : hooks,
+      ...defined({ schedules, retention, callbacks }),
+    });
+    // An address that cannot be had is found out before any job is claimed.
+    if (roles.serves) serving = await serve(app, { ...settings.server, defaultTask: settings.defaultTask });
+    if (roles.works) await app.work({ ...settings.worker, stopOnSignal: false, onStopped: watch.fail });
+    if (roles.healthPort !== null) health = await serveHealth(Pawl.inside(app), roles.healthPort);
+    announce(shell, settings, { ...roles, url: serving?.url ?? null });
+    const how = await watch.stopped;
+    if (how.by === 'error') throw how.error;
+    if (!roles.json) console.err('Stopping: what is under way gets its time to end.\n');
+    return 0;
+  } finally {
+    // No more requests before no more jobs: what the last request started is then at least claimed by somebody else.
+    await serving?.close();
+    await app?.close();
+    await health?.close();
+    watch.release();
+  }
+}
+
+function announce(
+  { console }: Shell,
+  { store, tasks, worker, configFile }: Settings,
+  { url, works, json, healthPort }: Roles & { readonly url: string | null },
+): void {
+  const names = [...new Set(tasks.map(({ name }) => name))].toSorted();
+  const shownStore = withoutPassword(store);
+  const text = [
+    ...(url === null ? [] : [`Pawl listens on ${url}`]),
+    `store    ${shownStore}`,
+    ...(configFile === null ? [] : [`config   ${configFile}`]),
+    works
+      ? `worker   runs ${names.map(oneLine).join(', ')}`
+      : 'worker   none here: start one with `pawl worker`',
+    ...(worker.queues === undefined || !works ? [] : [`queues   ${worker.queues.map(oneLine).join(', ')}`]),
+    ...(healthPort === null ? [] : [`health   port ${healthPort}`]),
+  ].join('\n');
+  print(console, { json, data: { url, store: shownStore, works, tasks: names }, text });
+}

@@ -1,0 +1,44 @@
+import { statSync } from 'node:fs';
+import { openDatabase, type Database } from './driver.js';
+
+/** What a doctor wants to know of a database file. */
+export type SqliteFacts = {
+  readonly version: string;
+  readonly journalMode: string;
+  readonly bytes: number;
+  /** Pages that nothing lies in. */
+  readonly freeBytes: number;
+  readonly walBytes: number;
+  /** Jobs that could be claimed now, and since when the one that has waited longest. */
+  readonly dueJobs: number;
+  readonly oldestDueAt: number | null;
+};
+
+/** Looks, on a connection of its own, and changes nothing. */
+export async function examineSqlite(path: string, now: number): Promise<SqliteFacts> {
+  const db = await openDatabase(path);
+  try {
+    const pageBytes = numberOf(db, 'PRAGMA page_size', 'page_size');
+    const due = db
+      .prepare(
+        `SELECT count(*) AS jobs, min(due_at) AS oldest FROM jobs
+         WHERE held = 0 AND due_at IS NOT NULL AND due_at <= ?`,
+      )
+      .get(now);
+    return {
+      version: String(db.prepare('SELECT sqlite_version() AS version').get()?.['version']),
+      journalMode: String(db.prepare('PRAGMA journal_mode').get()?.['journal_mode']),
+      bytes: numberOf(db, 'PRAGMA page_count', 'page_count') * pageBytes,
+      freeBytes: numberOf(db, 'PRAGMA freelist_count', 'freelist_count') * pageBytes,
+      walBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
+      dueJobs: Number(due?.['jobs'] ?? 0),
+      oldestDueAt: due?.['oldest'] === null ? null : Number(due?.['oldest']),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+function numberOf(db: Database, sql: string, column: string): number {
+  return Number(db.prepare(sql).get()?.[column] ?? 0);
+}
