@@ -1,9 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { schedule, type ScheduleDeclaration } from '../../client/schedules.js';
 import { task } from '../../client/task.js';
 import type { JobRow } from '../../kernel/index.js';
 import type { CommitItem, Store } from '../../ports/store.js';
-import { advanceUntil, Cluster, Link, T0 } from '../../testkit/index.js';
+import { advanceUntil, Link, T0, type Cluster } from '../../testkit/index.js';
+import { newCluster } from '../../../test/new-cluster.js';
 import { onEveryStore } from '../../../test/on-every-store.js';
 
 /** Hours pass in few rounds. */
@@ -196,8 +197,7 @@ onEveryStore((fresh) => {
 
 /** In memory only: what a store adds to it is above. */
 test('TSK-7 a year of schedules of every kind: no firing lost, doubled or early', async () => {
-  const cluster = new Cluster();
-  onTestFinished(() => cluster.stop());
+  const cluster = newCluster();
   const { app } = await cluster.join([tick], { lease: '20d', poll: '12h', concurrency: 500 });
   const kinds = {
     weekly: { cron: '30 7 * * MON', zone: 'Europe/Berlin' },
