@@ -1,17 +1,12 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { task } from '../client/task.js';
-import { Cluster, Link } from '../testkit/index.js';
+import { Link } from '../testkit/index.js';
+import { newCluster } from '../../test/new-cluster.js';
 
 const job = task({ name: 'job', retry: { baseMs: 60_000, jitterMs: 0 } }, ({ input }) => {
   if (input === 'fail') throw Object.assign(new Error('no'), { code: 'E_NO' });
   return input === 'stay' ? new Promise(() => undefined) : input;
 });
-
-function newCluster(): Cluster {
-  const cluster = new Cluster();
-  onTestFinished(() => cluster.stop());
-  return cluster;
-}
 
 test('why: a paused queue, a hold, a retry, and the end, each in a sentence with its time', async () => {
   const cluster = newCluster();

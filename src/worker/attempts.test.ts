@@ -1,13 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { task } from '../client/task.js';
-import { Cluster, T0, testApp } from '../testkit/index.js';
+import { T0, testApp } from '../testkit/index.js';
+import { newCluster } from '../../test/new-cluster.js';
 import type { AttemptOutcome } from './hooks.js';
-
-function newCluster(): Cluster {
-  const cluster = new Cluster();
-  onTestFinished(() => cluster.stop());
-  return cluster;
-}
 
 describe('attempts', () => {
   test('JOB-4 JOB-7 the fourth failure goes to the dead letters, with its item', async () => {

@@ -1,14 +1,9 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { task } from '../client/task.js';
-import { advanceUntil, Cluster } from '../testkit/index.js';
+import { advanceUntil } from '../testkit/index.js';
+import { newCluster } from '../../test/new-cluster.js';
 
 const stuck = (name: string) => task({ name }, () => new Promise(() => undefined));
-
-function newCluster(): Cluster {
-  const cluster = new Cluster();
-  onTestFinished(() => cluster.stop());
-  return cluster;
-}
 
 describe('which jobs a worker takes', () => {
   test('an unknown task is left for a worker that knows it', async () => {

@@ -1,16 +1,11 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { task } from '../client/task.js';
 import { PawlError } from '../errors.js';
 import type { Store } from '../ports/store.js';
-import { advanceUntil, Cluster, Link, T0 } from '../testkit/index.js';
+import { advanceUntil, Link, T0 } from '../testkit/index.js';
+import { newCluster } from '../../test/new-cluster.js';
 
 const stuck = (name: string) => task({ name }, () => new Promise(() => undefined));
-
-function newCluster(): Cluster {
-  const cluster = new Cluster();
-  onTestFinished(() => cluster.stop());
-  return cluster;
-}
 
 describe('recovery', () => {
   test('RUN-8 DEC-2 a job whose worker vanished is interrupted and finished by another, at the cost of no attempt', async () => {
