@@ -28,19 +28,20 @@ export async function followFeed(
   const send = (item: FeedItem): void => {
     outlet.send(commitMessages(item.changes, { vocabulary, id: item.position }));
   };
-  const sendPage = (): void => {
+  const sendPage = async (): Promise<void> => {
     for (const item of page.items.filter(wanted)) {
       seen.add(nameOf(item));
       send(item);
+      await outlet.hasRoom();
+      if (gone.aborted) return;
     }
   };
 
   outlet.send(positionOnly(from));
   for (;;) {
-    sendPage();
-    if (page.isLast) break;
-    await outlet.hasRoom();
+    await sendPage();
     if (gone.aborted) return;
+    if (page.isLast) break;
     seen = new Set();
     page = await feed.read(page.next);
   }
@@ -49,8 +50,7 @@ export async function followFeed(
   try {
     do {
       page = await feed.read(page.next);
-      sendPage();
-      await outlet.hasRoom();
+      await sendPage();
     } while (!page.isLast && !gone.aborted);
     while (!gone.aborted) {
       const items = await news.take(gone);

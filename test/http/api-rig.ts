@@ -134,6 +134,11 @@ export class ApiRig {
     return this.#door.fetch(new Request(`${this.url}${path}`, { method, headers: sent, ...payload }));
   }
 
+  /** A request as it is. */
+  send(request: Request): Promise<Response> {
+    return this.#door.fetch(request);
+  }
+
   async call(method: string, path: string, call: Call = {}): Promise<Reply> {
     const response = await this.fetch(method, path, call);
     const body = (await response.json()) as Record<string, unknown>;
