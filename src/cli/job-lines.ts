@@ -22,7 +22,9 @@ export function jobTable(jobs: readonly JobShown[]): string {
   return table(['JOB', 'TASK', 'STATE', 'RETRIES', 'ERROR', 'TENANT', 'CREATED'], rows);
 }
 
-export function jobSheet(job: JobShown): string {
+export function jobSheet(stored: Job): string {
+  const job = shownJob(stored);
+  const isLater = stored.spec.scheduledAt > stored.createdAt;
   return sheet({
     job: job.job_id,
     task: job.job_type,
@@ -36,7 +38,7 @@ export function jobSheet(job: JobShown): string {
     'dead letter': job.dlq_id,
     'requeued from': job.requeued_from,
     created: job.created_at,
-    scheduled: job.scheduled_at === job.created_at ? null : job.scheduled_at,
+    scheduled: isLater ? job.scheduled_at : null,
     started: job.started_at,
     'next retry': job.next_retry_at,
     finished: job.finished_at,
@@ -52,7 +54,7 @@ export function stepTable(steps: readonly StepSnapshot[]): string {
     status,
     started_at,
     finished_at,
-    message,
+    message ?? '',
   ]);
   return table(['STEP', 'STATE', 'STARTED', 'FINISHED', ''], rows);
 }

@@ -2,7 +2,7 @@ import { jsonLogger } from '../client/console-logger.js';
 import { withoutPassword } from '../client/open-store.js';
 import { Pawl, pawl } from '../client/pawl.js';
 import { defined } from '../http/defined.js';
-import { serve, type Serving } from '../http/serve.js';
+import type { Serving } from '../http/serve.js';
 import type { Settings } from './config/settings.js';
 import { oneLine, print } from './console.js';
 import { serveHealth } from './health-server.js';
@@ -41,7 +41,10 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
       ...defined({ schedules, retention, callbacks }),
     });
     // An address that cannot be had is found out before any job is claimed.
-    if (roles.serves) serving = await serve(app, { ...settings.server, defaultTask: settings.defaultTask });
+    if (roles.serves)
+      serving = await (
+        await importServer()
+      ).serve(app, { ...settings.server, defaultTask: settings.defaultTask });
     if (roles.works) await app.work({ ...settings.worker, stopOnSignal: false, onStopped: watch.fail });
     if (roles.healthPort !== null) health = await serveHealth(Pawl.inside(app), roles.healthPort);
     announce(shell, settings, { ...roles, url: serving?.url ?? null });
@@ -56,6 +59,11 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
     await health?.close();
     watch.release();
   }
+}
+
+/** The table of routes takes longer to load than all the rest, and most commands have no use for it. */
+function importServer(): Promise<typeof import('../http/serve.js')> {
+  return import('../http/serve.js');
 }
 
 function announce(

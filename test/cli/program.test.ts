@@ -66,9 +66,9 @@ describe('pawl effects', () => {
     await expect.poll(async () => (await job.why()).code, { timeout: 10_000 }).toBe('effect_unknown');
     const listed = await pawl('effects', '--store', store, '--json');
     expect(JSON.parse(listed.out)).toMatchObject({
-      effects: [{ jobId: job.id, step: 'charge', occurrence: 1, entry: 1 }],
+      effects: [{ job_id: job.id, step: 'charge', occurrence: 1, entry: 1 }],
     });
-    expect((await pawl('effects', '--store', store)).out).toContain(`${job.id}  order  charge#1`);
+    expect((await pawl('effects', 'list', '--store', store)).out).toContain(`${job.id}  order  charge#1`);
 
     const resolve = (...rest: string[]) => pawl('effects', '--store', store, 'resolve', job.id, ...rest);
     expect(await resolve('charge')).toMatchObject({
@@ -90,10 +90,25 @@ describe('pawl effects', () => {
 describe('bad input', () => {
   test('an unknown command, a missing option, an unknown topic: usage, exit code 2', async () => {
     expect(await pawl('explode')).toMatchObject({ code: 2, err: expect.stringContaining('unknown command') });
-    expect(await pawl('doctor')).toMatchObject({ code: 2, err: expect.stringContaining('--restored') });
+    expect(await pawl('doctor', '--all')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--restored'),
+    });
     expect(await pawl('conformance', '--topic', 'x')).toMatchObject({
       code: 2,
       err: expect.stringContaining('append'),
+    });
+  });
+
+  test('near misses are told what was probably meant', async () => {
+    expect((await pawl('jbos')).err).toContain('Did you mean jobs?');
+    expect((await pawl('jobs', 'lsit')).err).toContain('Did you mean list?');
+    expect((await pawl('jobs', 'list', '--sate', 'x')).err).toContain('Did you mean --state?');
+    expect((await pawl('jobs', 'list', '--state', 'runing')).err).toContain("did you mean 'running'");
+    const { code, err } = await pawl('jobs', 'list', '--limit', 'all', '--json');
+    expect(code).toBe(2);
+    expect(JSON.parse(err.split('\n')[0] ?? '')).toMatchObject({
+      error: { code: 'INVALID_OPTION', class: 'validation' },
     });
   });
 
@@ -113,12 +128,21 @@ describe('bad input', () => {
 });
 
 test('every command explains itself', async () => {
-  for (const command of ['migrate', 'conformance', 'doctor', 'release', 'export', 'verify']) {
+  const { out: help } = await pawl('--help');
+  expect(help).toContain('Exit codes');
+  const names = (text: string): string[] =>
+    [...text.slice(text.indexOf('Commands:')).matchAll(/^ {2}([a-z-]+) /gm)].map(([, name = '']) => name);
+  const commands = names(help).filter((name) => name !== 'help');
+  expect(commands.length).toBeGreaterThan(14);
+  for (const command of commands) {
     const { code, out } = await pawl(command, '--help');
     expect(code).toBe(0);
     expect(out).toContain('--store <url>');
+    expect(out, command).toContain('Examples:');
+    for (const inner of out.includes('Commands:') ? names(out).filter((name) => name !== 'help') : []) {
+      expect((await pawl(command, inner, '--help')).out, `${command} ${inner}`).toMatch(/--store <url>/);
+    }
   }
-  expect((await pawl('--help')).out).toContain('Exit codes');
 });
 
 test('pawl conformance checks a store in scratch files and leaves none', async () => {

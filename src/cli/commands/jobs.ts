@@ -74,7 +74,7 @@ function showJob(shell: Shell, jobId: string, options: Options): Promise<number>
     const steps = stepsOf(job, changesOf(await readLog(engine.store, jobId)));
     const shown = shownJob(job);
     const failure = job.failure ? `\n\n${job.failure.code}: ${job.failure.message}` : '';
-    const text = `${jobSheet(shown)}${steps.length === 0 ? '' : `\n\n${stepTable(steps)}`}${failure}`;
+    const text = `${jobSheet(job)}${steps.length === 0 ? '' : `\n\n${stepTable(steps)}`}${failure}`;
     print(shell.console, { json: options.json ?? false, data: { ...shown, steps }, text });
     return 0;
   });
