@@ -1,4 +1,4 @@
-import { bucketOf, rowOf, STATUSES, type Job, type JobRow } from '../../kernel/index.js';
+import { bucketOf, changingOf, rowOf, STATUSES, type ChangingColumns, type Job } from '../../kernel/index.js';
 import type { CommitItem } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
 import type { SqlValue } from './driver.js';
@@ -17,7 +17,7 @@ const CHANGING = [
   'finished_at',
 ] as const;
 
-function changing(row: JobRow): SqlValue[] {
+function changing(row: ChangingColumns): SqlValue[] {
   return [
     row.rev,
     row.attemptId,
@@ -31,7 +31,7 @@ function changing(row: JobRow): SqlValue[] {
 }
 
 /** As SQL has it. A timer gets ready later, by a claim. */
-function isReady(db: Session, { dueAt }: JobRow): 0 | 1 {
+function isReady(db: Session, { dueAt }: ChangingColumns): 0 | 1 {
   return dueAt !== null && dueAt <= db.now() ? 1 : 0;
 }
 
@@ -62,9 +62,8 @@ export function updateRow(
   { rows }: Writes,
   { id, before, job }: { id: number; before: Job | null; job: Job },
 ): void {
-  const { shape, values } = changesOf(db, { before, job });
-  values.push(id);
-  rows.add(updateOf(shape), values);
+  const change = changeOf(before, job);
+  pushChange(db, rows.next(updateOf(change.shape)), change).push(id);
 }
 
 /** Updates a row that must still be as this process left it, and for which the commit's guards must hold. */
@@ -73,19 +72,14 @@ export function updateKnown(
   { rows }: Writes,
   { known, item, job }: { known: RecentRow; item: CommitItem; job: Job },
 ): void {
-  const changes = changesOf(db, { before: known.job, job });
-  const { values } = changes;
-  let shape = changes.shape | IF_KNOWN;
+  const change = changeOf(known.job, job);
+  let shape = change.shape | IF_KNOWN;
+  if (item.attemptId !== null) shape |= IF_HOLDER;
+  if (item.inboxRev !== null) shape |= IF_INBOX;
+  const values = pushChange(db, rows.next(updateOf(shape)), change);
   values.push(known.id, item.jobId, known.job.rev, known.job.createdAt);
-  if (item.attemptId !== null) {
-    shape |= IF_HOLDER;
-    values.push(item.attemptId);
-  }
-  if (item.inboxRev !== null) {
-    shape |= IF_INBOX;
-    values.push(item.inboxRev);
-  }
-  rows.add(updateOf(shape), values);
+  if (item.attemptId !== null) values.push(item.attemptId);
+  if (item.inboxRev !== null) values.push(item.inboxRev);
 }
 
 /**
@@ -101,28 +95,37 @@ const IF_HOLDER = READY << 2;
 const IF_INBOX = READY << 3;
 const STATUS = READY << 4;
 
+type Change = {
+  readonly shape: Shape;
+  readonly job: Job;
+  readonly row: ChangingColumns;
+  readonly columns: readonly SqlValue[];
+};
+
 /**
  * Only what differs is written: a column that stands still costs no index anything. What comes from a short list, null
  * above all, is part of the statement: handing over a value costs as much as storing it (bench/store).
  */
-function changesOf(
-  db: Session,
-  { before, job }: { before: Job | null; job: Job },
-): { readonly shape: Shape; readonly values: SqlValue[] } {
-  const row = rowOf(job);
-  const was = before && changing(rowOf(before));
-  const values: SqlValue[] = [encodeState(job)];
+function changeOf(before: Job | null, job: Job): Change {
+  const row = changingOf(job);
+  const columns = changing(row);
+  const was = before && changing(changingOf(before));
   let shape = STATUSES.indexOf(row.status) * STATUS;
-  changing(row).forEach((value, i) => {
-    if (was !== null && was[i] === value) return;
-    shape |= (value === null ? NULL : VALUE) << i;
-    if (value !== null) values.push(value);
-  });
-  if (row.dueAt !== null) {
-    shape |= READY;
-    values.push(isReady(db, row));
+  for (let i = 0; i < columns.length; i++) {
+    if (was === null || was[i] !== columns[i]) shape |= (columns[i] === null ? NULL : VALUE) << i;
   }
-  return { shape, values };
+  if (row.dueAt !== null) shape |= READY;
+  return { shape, job, row, columns };
+}
+
+/** The values of a change, at the end of a list, in the order of the statement that its shape takes. */
+function pushChange(db: Session, values: SqlValue[], { shape, job, row, columns }: Change): SqlValue[] {
+  values.push(encodeState(job));
+  for (let i = 0; i < columns.length; i++) {
+    if (shape & (VALUE << i)) values.push(columns[i] as SqlValue);
+  }
+  if (shape & READY) values.push(isReady(db, row));
+  return values;
 }
 
 const updates = new Map<Shape, Batched>();
@@ -130,6 +133,12 @@ const updates = new Map<Shape, Batched>();
 function updateOf(shape: Shape): Batched {
   const known = updates.get(shape);
   if (known !== undefined) return known;
+  const update = makeUpdate(shape);
+  updates.set(shape, update);
+  return update;
+}
+
+function makeUpdate(shape: Shape): Batched {
   const valued = ['state', ...CHANGING.filter((_, i) => shape & (VALUE << i))];
   const nulls = CHANGING.filter((_, i) => shape & (NULL << i));
   const keys = ['id'];
@@ -152,10 +161,8 @@ function updateOf(shape: Shape): Batched {
     return `UPDATE jobs SET ${set.join(', ')} ${from} WHERE ${where.join(' AND ')}`;
   };
   const names = given.map((_, i) => `c${i}`).join();
-  const update = batched(given.length, {
+  return batched(given.length, {
     one: sql('', () => '?'),
     many: (lists) => `WITH given (${names}) AS (VALUES ${lists}) ${sql('FROM given', (i) => `given.c${i}`)}`,
   });
-  updates.set(shape, update);
-  return update;
 }
