@@ -77,23 +77,31 @@ export function updateKnown(
   if (item.attemptId !== null) shape |= IF_HOLDER;
   if (item.inboxRev !== null) shape |= IF_INBOX;
   const values = pushChange(db, rows.next(updateOf(shape)), change);
-  values.push(known.id, item.jobId, known.job.rev, known.job.createdAt);
-  if (item.attemptId !== null) values.push(item.attemptId);
+  values.push(known.id, known.job.rev, known.job.createdAt);
+  // An attempt belongs to one job; else the id tells it from one that has taken the row of a purged job.
+  values.push(item.attemptId ?? item.jobId);
   if (item.inboxRev !== null) values.push(item.inboxRev);
 }
 
 /**
  * Which statement it takes. One bit for each column that gets a value and one for each that gets null, in the order of
- * CHANGING; one for each condition; and above them the status, as its place in the list.
+ * CHANGING; one for what follows from the rest, and for each condition; and above them the status, as its place in the list.
  */
 type Shape = number;
 const VALUE = 1;
 const NULL = VALUE << CHANGING.length;
 const READY = NULL << CHANGING.length;
-const IF_KNOWN = READY << 1;
-const IF_HOLDER = READY << 2;
-const IF_INBOX = READY << 3;
-const STATUS = READY << 4;
+const NEXT_REV = READY << 1;
+const ENDS_NOW = READY << 2;
+const IF_KNOWN = READY << 3;
+const IF_HOLDER = READY << 4;
+const IF_INBOX = READY << 5;
+const STATUS = READY << 6;
+
+const valueOf = (column: (typeof CHANGING)[number]): Shape => VALUE << CHANGING.indexOf(column);
+const REV = valueOf('rev');
+const UPDATED_AT = valueOf('updated_at');
+const FINISHED_AT = valueOf('finished_at');
 
 type Change = {
   readonly shape: Shape;
@@ -104,7 +112,8 @@ type Change = {
 
 /**
  * Only what differs is written: a column that stands still costs no index anything. What comes from a short list, null
- * above all, is part of the statement: handing over a value costs as much as storing it (bench/store).
+ * above all, or follows from another value is part of the statement: handing over a value costs as much as storing it
+ * (bench/store).
  */
 function changeOf(before: Job | null, job: Job): Change {
   const row = changingOf(job);
@@ -115,6 +124,8 @@ function changeOf(before: Job | null, job: Job): Change {
     if (was === null || was[i] !== columns[i]) shape |= (columns[i] === null ? NULL : VALUE) << i;
   }
   if (row.dueAt !== null) shape |= READY;
+  if (row.rev - 1 === before?.rev) shape += NEXT_REV - REV;
+  if (shape & UPDATED_AT && row.finishedAt === row.updatedAt) shape += ENDS_NOW - FINISHED_AT;
   return { shape, job, row, columns };
 }
 
@@ -142,8 +153,7 @@ function makeUpdate(shape: Shape): Batched {
   const valued = ['state', ...CHANGING.filter((_, i) => shape & (VALUE << i))];
   const nulls = CHANGING.filter((_, i) => shape & (NULL << i));
   const keys = ['id'];
-  if (shape & IF_KNOWN) keys.push('job_id', 'rev', 'created_at');
-  if (shape & IF_HOLDER) keys.push('attempt_id');
+  if (shape & IF_KNOWN) keys.push('rev', 'created_at', shape & IF_HOLDER ? 'attempt_id' : 'job_id');
   if (shape & IF_INBOX) keys.push('inbox_rev');
 
   const given = [...valued, ...(shape & READY ? ['ready'] : []), ...keys];
@@ -153,6 +163,8 @@ function makeUpdate(shape: Shape): Batched {
       ...valued.map((column, i) => `${column} = ${value(i)}`),
       ...nulls.map((column) => `${column} = NULL`),
     ];
+    if (shape & NEXT_REV) set.push('rev = jobs.rev + 1');
+    if (shape & ENDS_NOW) set.push(`finished_at = ${value(valued.indexOf('updated_at'))}`);
     // A job that is held stays out of the claim index, whatever becomes of it.
     if (shape & READY) set.push(`ready = ${value(valued.length)} AND NOT held`);
     else if (nulls.includes('due_at')) set.push('ready = 0');
@@ -162,7 +174,7 @@ function makeUpdate(shape: Shape): Batched {
   };
   const names = given.map((_, i) => `c${i}`).join();
   return batched(given.length, {
-    one: sql('', () => '?'),
+    one: sql('', (place) => `?${place + 1}`),
     many: (lists) => `WITH given (${names}) AS (VALUES ${lists}) ${sql('FROM given', (i) => `given.c${i}`)}`,
   });
 }
