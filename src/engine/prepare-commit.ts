@@ -21,6 +21,10 @@ export type Extras = {
   readonly outbox?: readonly NewOutboxEntry[];
 };
 
+const NONE: readonly never[] = [];
+
+const standsWhileRunning = ({ type }: Event): boolean => STANDING_EVENTS[type]?.includes('running') ?? false;
+
 /**
  * The kernel's events as a store takes them: encoded, linked to the log's head, with the job that they make.
  * Step records leave the job's row alone, which is what makes them cheap.
@@ -32,17 +36,17 @@ export function prepareCommit(
     attemptId = null,
     inboxRev = null,
     noResultOf = null,
-    identities = [],
+    identities = NONE,
     dlqItem = null,
-    consumed = [],
-    outbox = [],
+    consumed = NONE,
+    outbox = NONE,
   }: Extras = {},
 ): CommitItem {
   const rev = (head?.job.rev ?? 0) + 1;
   const body = encodeEvents(events);
   const link = chainLink(sha256, head?.link ?? CHAIN_START, { jobId, rev, commandId, body });
   const running = head?.job.status === 'running';
-  const isStepRecord = running && events.every(({ type }) => STANDING_EVENTS[type]?.includes('running'));
+  const isStepRecord = running && events.every(standsWhileRunning);
   const job = isStepRecord ? null : evolveCommit(head && head.job, { events });
   return {
     jobId,

@@ -95,6 +95,7 @@ type PayloadPlace = readonly [event: number, field: string];
  * event before it, and what is null in a job's spec is left out.
  */
 export function encodeEvents(events: readonly Event[]): string {
+  if (events.length === 1) return encodeOne(events[0] as Event);
   const headers: object[] = [];
   const places: PayloadPlace[] = [];
   let payloads = '';
@@ -117,6 +118,30 @@ export function encodeEvents(events: readonly Event[]): string {
       : { v: CODEC_VERSION, events: headers };
   return JSON.stringify(head) + payloads;
 }
+
+/** Most commits have one event; what goes around it is put together by hand, as is the event itself if it is of the hot ones. */
+function encodeOne(event: Event): string {
+  const { type } = event;
+  const split = SPLIT[type] as Split<EventType> | undefined;
+  const byHand = BY_HAND[type] as ((event: Event) => string) | undefined;
+  const header = byHand ? byHand(event) : JSON.stringify(split ? split.rest(event) : event);
+  const payload = split ? split.payloadOf(event) : null;
+  if (!split || payload === null) return `{"v":${CODEC_VERSION},"events":[${header}]}`;
+  return `{"v":${CODEC_VERSION},"payloads":[[0,"${split.field}"]],"events":[${header}]}\n${payload}`;
+}
+
+/** What every job goes through, letter by letter as JSON has it, at a third of the cost of an object (bench/store). */
+const BY_HAND: { readonly [T in EventType]?: (event: EventOf<T>) => string } = {
+  'attempt.started': ({ at, actor, attemptId, worker: { id, incarnation } }) =>
+    `{"type":"attempt.started","at":${at},"actor":${quote(actor)},"attemptId":${quote(attemptId)},` +
+    `"worker":{"id":${quote(id)},"incarnation":${quote(incarnation)}}}`,
+  'job.succeeded': ({ at, actor }) => `{"type":"job.succeeded","at":${at},"actor":${quote(actor)}}`,
+  'step.recorded': ({ at, actor, step, occurrence, startedAt }) =>
+    `{"type":"step.recorded","at":${at},"actor":${quote(actor)},"step":${quote(step)},` +
+    `"occurrence":${occurrence},"startedAt":${startedAt}}`,
+};
+
+const quote = (text: string): string => JSON.stringify(text);
 
 type Stamped = Pick<Event, 'at' | 'actor'>;
 

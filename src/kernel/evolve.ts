@@ -32,7 +32,8 @@ export function evolve(job: Job | null, event: Event): Job {
 export function evolveCommit(job: Job | null, commit: Pick<Commit, 'events'>): Job {
   let next = job;
   for (const event of commit.events) next = evolve(next, event);
-  const after = copyOf(must(next, 'a commit has events'));
+  // Made by the last event, so nobody else has seen it yet.
+  const after: Mutable<Job> = must(next === job ? null : next, 'a commit has events');
   after.rev += 1;
   return after;
 }

@@ -7,7 +7,9 @@ import { isLive, type Status } from './status.js';
  * What a store keeps of a job in columns: enough to find it, and to guard it. Every value is worked out here, so
  * that SQL compares and never decides.
  */
-export type JobRow = {
+export type JobRow = FixedColumns & ChangingColumns;
+
+type FixedColumns = {
   readonly jobId: string;
   readonly tenantId: string;
   readonly task: string;
@@ -17,6 +19,11 @@ export type JobRow = {
   /** Jobs of one gate share a limit on how many of them run at once; empty for a job that no such limit counts. */
   readonly gate: string;
   readonly priority: number;
+  readonly createdAt: Timestamp;
+};
+
+/** Those that a job's life may change: all that is worked out again for an update. */
+export type ChangingColumns = {
   readonly status: Status;
   readonly rev: number;
   readonly attemptId: string | null;
@@ -26,13 +33,12 @@ export type JobRow = {
   readonly wakeAt: Timestamp | null;
   /** The deadline, while someone other than a holder must enforce it. */
   readonly deadlineAt: Timestamp | null;
-  readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly finishedAt: Timestamp | null;
 };
 
 export function rowOf(job: Job): JobRow {
-  const { spec, status } = job;
+  const { spec } = job;
   return {
     jobId: spec.jobId,
     tenantId: spec.tenantId,
@@ -41,6 +47,14 @@ export function rowOf(job: Job): JobRow {
     lane: laneOf(spec),
     gate: gateOf(spec),
     priority: spec.priority,
+    createdAt: job.createdAt,
+    ...changingOf(job),
+  };
+}
+
+export function changingOf(job: Job): ChangingColumns {
+  const { spec, status } = job;
+  return {
     status,
     rev: job.rev,
     attemptId: job.attemptId,
@@ -48,7 +62,6 @@ export function rowOf(job: Job): JobRow {
     dueAt: claimableAt(job),
     wakeAt: wakesAt(job),
     deadlineAt: isLive(status) && status !== 'running' ? spec.deadlineAt : null,
-    createdAt: job.createdAt,
     updatedAt: job.updatedAt,
     finishedAt: job.finishedAt,
   };

@@ -51,7 +51,7 @@ interface String {
   charAt(index: number): string;
   charCodeAt(index: number): number;
   includes(part: string): boolean;
-  indexOf(part: string): number;
+  indexOf(part: string, from?: number): number;
   slice(start: number, end?: number): string;
   split(separator: string): string[];
   startsWith(prefix: string): boolean;

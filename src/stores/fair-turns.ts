@@ -51,12 +51,16 @@ function shareOut<T>(
   for (let round = 0; hungry.length > 0 && picked.length < limit; round++) {
     // Whoever had more than a fair share may have what others left.
     if (round === share) hungry = hungry.map(({ tenant }) => ({ tenant, jobs: due.of(tenant, limit) }));
-    hungry = hungry.filter(({ jobs }) => jobs.length > round);
+    let someEnded = false;
     for (const { tenant, jobs } of hungry) {
       if (picked.length >= limit) break;
-      picked.push(jobs[round] as T);
+      const job = jobs[round];
+      someEnded ||= job === undefined;
+      if (job === undefined) continue;
+      picked.push(job);
       lastTenant = tenant;
     }
+    if (someEnded) hungry = hungry.filter(({ jobs }) => jobs.length > round);
   }
   return { picked, lastTenant };
 }

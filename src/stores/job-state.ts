@@ -11,8 +11,8 @@ import {
 import type { Loaded, LogRow } from '../ports/store.js';
 
 /**
- * What of a job neither its columns nor its log hold, as JSON. Most of it is not there most of the time and then not
- * written: a row that is updated often stays small. Put together by hand, at a third of what an object costs that is
+ * What of a job neither its columns nor its log hold, as JSON. Most of it is not there most of the time, or can be told
+ * from the rest, and is then not written: a row that is updated often stays small, and one that grows splits its page. Put together by hand, at a third of what an object costs that is
  * made only to be written (bench/store).
  */
 export function encodeState(job: Job): JsonText {
@@ -21,7 +21,7 @@ export function encodeState(job: Job): JsonText {
   if (job.recoveryCount > 0) fields += `,"recoveryCount":${job.recoveryCount}`;
   if (job.fenced) fields += ',"fenced":true';
   if (job.worker !== null) fields += `,"workerId":${JSON.stringify(job.worker.id)}`;
-  if (job.claimedAt !== null) fields += `,"claimedAt":${job.claimedAt}`;
+  if (job.claimedAt !== null && job.claimedAt !== job.updatedAt) fields += `,"claimedAt":${job.claimedAt}`;
   if (job.leasedMs > 0) fields += `,"leasedMs":${job.leasedMs}`;
   if (job.nextRetryAt !== null) fields += `,"nextRetryAt":${job.nextRetryAt}`;
   if (job.waits.length > 0) fields += `,"waits":${JSON.stringify(job.waits)}`;
@@ -29,7 +29,7 @@ export function encodeState(job: Job): JsonText {
   if (job.checkpointRev !== null) fields += `,"checkpointRev":${job.checkpointRev}`;
   if (job.deadLetter !== null) fields += `,"deadLetter":${JSON.stringify(job.deadLetter)}`;
   if (job.failure !== null) fields += `,"failure":${JSON.stringify(job.failure)}`;
-  if (job.startedAt !== null) fields += `,"startedAt":${job.startedAt}`;
+  if (job.startedAt !== null && job.startedAt !== job.claimedAt) fields += `,"startedAt":${job.startedAt}`;
   return `{${fields.slice(1)}}`;
 }
 
@@ -110,6 +110,8 @@ const NO_WAITS: Job['waits'] = [];
 function jobOf(row: StoredRow, { spec, input }: Pick<Job, 'spec' | 'input'>): Job {
   const state = JSON.parse(row.state) as State;
   const { incarnation } = row;
+  // Nothing but the claim itself changes the row of a job that is held; so its time, mostly, is the row's.
+  const claimedAt = incarnation === null ? null : (state.claimedAt ?? row.updated_at);
   return {
     spec,
     input,
@@ -120,7 +122,7 @@ function jobOf(row: StoredRow, { spec, input }: Pick<Job, 'spec' | 'input'>): Jo
     attemptId: row.attempt_id,
     fenced: state.fenced ?? false,
     worker: incarnation === null ? null : { id: must(state.workerId, 'a holder has a name'), incarnation },
-    claimedAt: state.claimedAt ?? null,
+    claimedAt,
     leasedMs: state.leasedMs ?? 0,
     nextRetryAt: state.nextRetryAt ?? null,
     waits: state.waits ?? NO_WAITS,
@@ -130,7 +132,7 @@ function jobOf(row: StoredRow, { spec, input }: Pick<Job, 'spec' | 'input'>): Jo
     failure: state.failure ?? null,
     result: null,
     createdAt: row.created_at,
-    startedAt: state.startedAt ?? null,
+    startedAt: state.startedAt ?? claimedAt,
     finishedAt: row.finished_at,
     updatedAt: row.updated_at,
   };

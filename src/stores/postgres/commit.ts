@@ -13,6 +13,7 @@ import {
   OUTBOX_COLUMNS,
   outboxBatch,
   setChanged,
+  type Batch,
 } from './write-rows.js';
 
 /**
@@ -88,13 +89,12 @@ export function remember(session: Session, saved: readonly CommitItem[]): void {
 
 const UNIQUE_VIOLATION = '23505';
 const LOCK_NOT_AVAILABLE = '55P03';
-const DIVISION_BY_ZERO = '22012';
 
 /** Someone else's row stands in the way of one of them, or will once its transaction ends. */
 function isConflict(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? cause.code : '';
-  return code === UNIQUE_VIOLATION || code === LOCK_NOT_AVAILABLE || code === DIVISION_BY_ZERO;
+  return code === UNIQUE_VIOLATION || code === LOCK_NOT_AVAILABLE;
 }
 
 /** How long a group waits for a row that someone else has locked, before its items go singly. */
@@ -133,7 +133,7 @@ function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome
 }
 
 /** The mail of commits that are saved all or none. */
-function postAll(items: readonly CommitItem[], first: number): { sql: string; values: readonly Buffer[] } {
+function postAll(items: readonly CommitItem[], first: number): { sql: string; values: Batch['values'] } {
   if (items.every(({ outbox }) => outbox.length === 0)) return { sql: '', values: [] };
   const { from, values } = outboxBatch(items, { alias: 'o', first });
   return { sql: `posted AS (INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}),`, values };
@@ -151,8 +151,8 @@ const CONSUMED = `consumed AS (UPDATE pawl.inbox i SET consumed = true FROM ours
 
 /**
  * Rows are updated, and with it locked, in the order of their ids. The lists meet no other list, only rows by their key:
- * the server plans such a statement well for one row and for a thousand. If a log row cannot be written for one of those
- * that are ours, a division by zero undoes them all, and they are sent singly.
+ * the server plans such a statement well for one row and for a thousand. If the log has a row already for one of those that
+ * are ours, its key undoes them all, and they are sent singly.
  */
 function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
   const items = unsorted.toSorted((a, b) => byText(a.jobId, b.jobId));
@@ -164,8 +164,8 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
        AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${LOGGED_CHANGE}, c.outbox, c.consumed),
      ${items.some(({ outbox }) => outbox.length > 0) ? POSTED : ''}
      ${items.some(({ consumed }) => consumed.length > 0) ? CONSUMED : ''}
-     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c ON CONFLICT DO NOTHING RETURNING job_id)
-     ${SAVED_IDS}, 1 / (count(*) = (SELECT count(*) FROM ours))::int AS whole FROM logged`,
+     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c)
+     ${SAVED_IDS} FROM ours`,
     [db.fixedNow(), ...values],
   );
 }

@@ -12,6 +12,7 @@ const INSERT_OWNER = insert('job, rev, command_id, body, link, owns', 6);
 /** The fence: (job, rev) is the log's key. */
 export function appendLog(writes: Writes, id: number, item: CommitItem): void {
   const { rev, commandId, body, link, identities } = item;
-  if (identities.length === 0) writes.log.add(INSERT, [id, rev, commandId, body, link]);
-  else writes.log.add(INSERT_OWNER, [id, rev, commandId, body, link, JSON.stringify(identities)]);
+  const values = writes.log.next(identities.length === 0 ? INSERT : INSERT_OWNER);
+  values.push(id, rev, commandId, body, link);
+  if (identities.length > 0) values.push(JSON.stringify(identities));
 }

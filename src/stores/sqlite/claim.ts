@@ -3,11 +3,10 @@ import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { takeTurns, type DueJobs } from '../fair-turns.js';
 import { Rates } from '../rates.js';
 import { TenantRoom, type TenantUse } from '../tenant-room.js';
-import { saveClaim } from './commit.js';
+import { saveClaims, type NewClaim } from './commit.js';
 import { loadIdle } from './load.js';
 import { record } from './records.js';
 import type { Session } from './session.js';
-import { Writes } from './writes.js';
 
 /** A due job: where it stands in its turn, and which revision of it. */
 type Candidate = {
@@ -42,17 +41,17 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   );
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
   const { picked, lastTenant } = takeTurns(dueIn(db, { lanes: open, rates, now }), { afterTenant, limit });
-  const writes = new Writes(db);
+  const claims: NewClaim[] = [];
   const jobs: Job[] = [];
   for (const candidate of picked) {
     if (!rates.take(candidate.lane, candidate.tenant_id)) continue;
     const found = loadIdle(db, candidate);
     const item = decide(found, now);
     if (!item?.job) continue;
-    saveClaim(db, writes, { id: candidate.id, before: found.job, item });
+    claims.push({ id: candidate.id, before: found.job, item });
     jobs.push(item.job);
   }
-  writes.flush();
+  saveClaims(db, claims);
   saveUses(db, rates);
   return { now, alive, jobs, lastTenant, ...rates.freeAt };
 }

@@ -1,4 +1,4 @@
-import { bucketOf, rowOf, STATUSES, type Job, type JobRow } from '../../kernel/index.js';
+import { bucketOf, changingOf, rowOf, STATUSES, type ChangingColumns, type Job } from '../../kernel/index.js';
 import type { CommitItem } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
 import type { SqlValue } from './driver.js';
@@ -17,7 +17,7 @@ const CHANGING = [
   'finished_at',
 ] as const;
 
-function changing(row: JobRow): SqlValue[] {
+function changing(row: ChangingColumns): SqlValue[] {
   return [
     row.rev,
     row.attemptId,
@@ -31,7 +31,7 @@ function changing(row: JobRow): SqlValue[] {
 }
 
 /** As SQL has it. A timer gets ready later, by a claim. */
-function isReady(db: Session, { dueAt }: JobRow): 0 | 1 {
+function isReady(db: Session, { dueAt }: ChangingColumns): 0 | 1 {
   return dueAt !== null && dueAt <= db.now() ? 1 : 0;
 }
 
@@ -62,9 +62,8 @@ export function updateRow(
   { rows }: Writes,
   { id, before, job }: { id: number; before: Job | null; job: Job },
 ): void {
-  const { shape, values } = changesOf(db, { before, job });
-  values.push(id);
-  rows.add(updateOf(shape), values);
+  const change = changeOf(before, job);
+  pushChange(db, rows.next(updateOf(change.shape)), change).push(id);
 }
 
 /** Updates a row that must still be as this process left it, and for which the commit's guards must hold. */
@@ -73,56 +72,71 @@ export function updateKnown(
   { rows }: Writes,
   { known, item, job }: { known: RecentRow; item: CommitItem; job: Job },
 ): void {
-  const changes = changesOf(db, { before: known.job, job });
-  const { values } = changes;
-  let shape = changes.shape | IF_KNOWN;
-  values.push(known.id, item.jobId, known.job.rev, known.job.createdAt);
-  if (item.attemptId !== null) {
-    shape |= IF_HOLDER;
-    values.push(item.attemptId);
-  }
-  if (item.inboxRev !== null) {
-    shape |= IF_INBOX;
-    values.push(item.inboxRev);
-  }
-  rows.add(updateOf(shape), values);
+  const change = changeOf(known.job, job);
+  let shape = change.shape | IF_KNOWN;
+  if (item.attemptId !== null) shape |= IF_HOLDER;
+  if (item.inboxRev !== null) shape |= IF_INBOX;
+  const values = pushChange(db, rows.next(updateOf(shape)), change);
+  values.push(known.id, known.job.rev, known.job.createdAt);
+  // An attempt belongs to one job; else the id tells it from one that has taken the row of a purged job.
+  values.push(item.attemptId ?? item.jobId);
+  if (item.inboxRev !== null) values.push(item.inboxRev);
 }
 
 /**
  * Which statement it takes. One bit for each column that gets a value and one for each that gets null, in the order of
- * CHANGING; one for each condition; and above them the status, as its place in the list.
+ * CHANGING; one for what follows from the rest, and for each condition; and above them the status, as its place in the list.
  */
 type Shape = number;
 const VALUE = 1;
 const NULL = VALUE << CHANGING.length;
 const READY = NULL << CHANGING.length;
-const IF_KNOWN = READY << 1;
-const IF_HOLDER = READY << 2;
-const IF_INBOX = READY << 3;
-const STATUS = READY << 4;
+const NEXT_REV = READY << 1;
+const ENDS_NOW = READY << 2;
+const IF_KNOWN = READY << 3;
+const IF_HOLDER = READY << 4;
+const IF_INBOX = READY << 5;
+const STATUS = READY << 6;
+
+const valueOf = (column: (typeof CHANGING)[number]): Shape => VALUE << CHANGING.indexOf(column);
+const REV = valueOf('rev');
+const UPDATED_AT = valueOf('updated_at');
+const FINISHED_AT = valueOf('finished_at');
+
+type Change = {
+  readonly shape: Shape;
+  readonly job: Job;
+  readonly row: ChangingColumns;
+  readonly columns: readonly SqlValue[];
+};
 
 /**
  * Only what differs is written: a column that stands still costs no index anything. What comes from a short list, null
- * above all, is part of the statement: handing over a value costs as much as storing it (bench/store).
+ * above all, or follows from another value is part of the statement: handing over a value costs as much as storing it
+ * (bench/store).
  */
-function changesOf(
-  db: Session,
-  { before, job }: { before: Job | null; job: Job },
-): { readonly shape: Shape; readonly values: SqlValue[] } {
-  const row = rowOf(job);
-  const was = before && changing(rowOf(before));
-  const values: SqlValue[] = [encodeState(job)];
+function changeOf(before: Job | null, job: Job): Change {
+  const row = changingOf(job);
+  const columns = changing(row);
+  const was = before && changing(changingOf(before));
   let shape = STATUSES.indexOf(row.status) * STATUS;
-  changing(row).forEach((value, i) => {
-    if (was !== null && was[i] === value) return;
-    shape |= (value === null ? NULL : VALUE) << i;
-    if (value !== null) values.push(value);
-  });
-  if (row.dueAt !== null) {
-    shape |= READY;
-    values.push(isReady(db, row));
+  for (let i = 0; i < columns.length; i++) {
+    if (was === null || was[i] !== columns[i]) shape |= (columns[i] === null ? NULL : VALUE) << i;
   }
-  return { shape, values };
+  if (row.dueAt !== null) shape |= READY;
+  if (row.rev - 1 === before?.rev) shape += NEXT_REV - REV;
+  if (shape & UPDATED_AT && row.finishedAt === row.updatedAt) shape += ENDS_NOW - FINISHED_AT;
+  return { shape, job, row, columns };
+}
+
+/** The values of a change, at the end of a list, in the order of the statement that its shape takes. */
+function pushChange(db: Session, values: SqlValue[], { shape, job, row, columns }: Change): SqlValue[] {
+  values.push(encodeState(job));
+  for (let i = 0; i < columns.length; i++) {
+    if (shape & (VALUE << i)) values.push(columns[i] as SqlValue);
+  }
+  if (shape & READY) values.push(isReady(db, row));
+  return values;
 }
 
 const updates = new Map<Shape, Batched>();
@@ -130,11 +144,16 @@ const updates = new Map<Shape, Batched>();
 function updateOf(shape: Shape): Batched {
   const known = updates.get(shape);
   if (known !== undefined) return known;
+  const update = makeUpdate(shape);
+  updates.set(shape, update);
+  return update;
+}
+
+function makeUpdate(shape: Shape): Batched {
   const valued = ['state', ...CHANGING.filter((_, i) => shape & (VALUE << i))];
   const nulls = CHANGING.filter((_, i) => shape & (NULL << i));
   const keys = ['id'];
-  if (shape & IF_KNOWN) keys.push('job_id', 'rev', 'created_at');
-  if (shape & IF_HOLDER) keys.push('attempt_id');
+  if (shape & IF_KNOWN) keys.push('rev', 'created_at', shape & IF_HOLDER ? 'attempt_id' : 'job_id');
   if (shape & IF_INBOX) keys.push('inbox_rev');
 
   const given = [...valued, ...(shape & READY ? ['ready'] : []), ...keys];
@@ -144,6 +163,8 @@ function updateOf(shape: Shape): Batched {
       ...valued.map((column, i) => `${column} = ${value(i)}`),
       ...nulls.map((column) => `${column} = NULL`),
     ];
+    if (shape & NEXT_REV) set.push('rev = jobs.rev + 1');
+    if (shape & ENDS_NOW) set.push(`finished_at = ${value(valued.indexOf('updated_at'))}`);
     // A job that is held stays out of the claim index, whatever becomes of it.
     if (shape & READY) set.push(`ready = ${value(valued.length)} AND NOT held`);
     else if (nulls.includes('due_at')) set.push('ready = 0');
@@ -152,10 +173,8 @@ function updateOf(shape: Shape): Batched {
     return `UPDATE jobs SET ${set.join(', ')} ${from} WHERE ${where.join(' AND ')}`;
   };
   const names = given.map((_, i) => `c${i}`).join();
-  const update = batched(given.length, {
-    one: sql('', () => '?'),
+  return batched(given.length, {
+    one: sql('', (place) => `?${place + 1}`),
     many: (lists) => `WITH given (${names}) AS (VALUES ${lists}) ${sql('FROM given', (i) => `given.c${i}`)}`,
   });
-  updates.set(shape, update);
-  return update;
 }

@@ -1,19 +1,28 @@
 import type { SqlValue } from './driver.js';
 import type { Session } from './session.js';
 
-/** Rows in one statement. Sixteen cost half of sixteen statements; more gain little (bench/store). */
-const TOGETHER = 16;
+/** How many rows one statement may write. Thirty-two cost half of thirty-two statements; more gain little (bench/store). */
+const SIZES = [32, 8, 1] as const;
+const [MOST] = SIZES;
 
-/** A statement for one list of values, and one for many of them at once. */
-export type Batched = { readonly one: string; readonly many: string };
+/** A statement as it is for this many rows. */
+export type Batched = (rows: number) => string;
 
-/** `many` is given what stands for all lists, as in `VALUES …`. */
+/** `many` is given what stands for all lists of values, as in `VALUES …`. */
 export function batched(
   width: number,
   { one, many }: { one: string; many: (lists: string) => string },
 ): Batched {
   const list = `(${Array.from({ length: width }, () => '?').join()})`;
-  return { one, many: many(Array.from({ length: TOGETHER }, () => list).join()) };
+  const texts = new Map([[1, one]]);
+  return (rows) => {
+    let text = texts.get(rows);
+    if (text === undefined) {
+      text = many(Array.from({ length: rows }, () => list).join());
+      texts.set(rows, text);
+    }
+    return text;
+  };
 }
 
 /** Thrown to undo a transaction: something had come between. */
@@ -45,40 +54,32 @@ export class Writes {
 /** Values for one statement, until there are enough of them or another statement is wanted. */
 class Pending {
   readonly #db: Session;
+  readonly #values: SqlValue[] = [];
   #statement: Batched | null = null;
-  #lists = 0;
-  #values: SqlValue[] = [];
+  #rows = 0;
 
   constructor(db: Session) {
     this.#db = db;
   }
 
-  add(statement: Batched, values: readonly SqlValue[]): void {
-    if (statement !== this.#statement) this.flush();
+  /** Where to push the values of one more row. */
+  next(statement: Batched): SqlValue[] {
+    if (statement !== this.#statement || this.#rows === MOST) this.flush();
     this.#statement = statement;
-    this.#values.push(...values);
-    this.#lists += 1;
-    if (this.#lists < TOGETHER) return;
-    this.#write(statement.many, this.#values, TOGETHER);
-    this.#forget();
+    this.#rows += 1;
+    return this.#values;
   }
 
   flush(): void {
-    if (this.#statement === null) return;
-    const width = this.#values.length / this.#lists;
-    for (let i = 0; i < this.#lists; i++) {
-      this.#write(this.#statement.one, this.#values.slice(i * width, (i + 1) * width), 1);
+    const [statement, values] = [this.#statement, this.#values];
+    if (statement === null) return;
+    const width = values.length / this.#rows;
+    for (const rows of SIZES) {
+      for (; this.#rows >= rows; this.#rows -= rows) {
+        const { changes } = this.#db.run(statement(rows), ...values.splice(0, rows * width));
+        if (changes < rows) throw new Overtaken();
+      }
     }
-    this.#forget();
-  }
-
-  #forget(): void {
     this.#statement = null;
-    this.#lists = 0;
-    this.#values = [];
-  }
-
-  #write(sql: string, values: readonly SqlValue[], rows: number): void {
-    if (this.#db.run(sql, ...values).changes < rows) throw new Overtaken();
   }
 }
