@@ -4,6 +4,7 @@ import {
   encodeEvents,
   evolveCommit,
   STANDING_EVENTS,
+  type Command,
   type DlqItem,
   type Event,
 } from '../kernel/index.js';
@@ -21,13 +22,21 @@ export type Extras = {
   readonly outbox?: readonly NewOutboxEntry[];
 };
 
+/** What was decided, and on what: `commands` are those that led to the events, in order. */
+export type Decided = {
+  readonly jobId: string;
+  readonly commandId: string;
+  readonly events: readonly Event[];
+  readonly commands?: readonly Command[];
+};
+
 /**
  * The kernel's events as a store takes them: encoded, linked to the log's head, with the job that they make.
  * Step records leave the job's row alone, which is what makes them cheap.
  */
 export function prepareCommit(
   head: Loaded | null,
-  { jobId, commandId, events }: { jobId: string; commandId: string; events: readonly Event[] },
+  { jobId, commandId, events, commands = [] }: Decided,
   {
     attemptId = null,
     inboxRev = null,
@@ -58,5 +67,6 @@ export function prepareCommit(
     dlqItem,
     consumed,
     outbox,
+    commands,
   };
 }

@@ -31,13 +31,13 @@ type Claiming = { readonly session: Session; readonly skip: SkipAhead; readonly 
 
 async function claimWithin(
   db: Queries,
-  { session, skip, request: { worker, lanes, limit, afterTenant, decide } }: Claiming,
+  { session, skip, request: { worker, lanes, limit, afterTenant, tenantId, decide } }: Claiming,
 ): Promise<{ readonly claimed: Claimed; readonly items: readonly CommitItem[] }> {
   const { now, alive, paused } = await begin(db, worker.incarnation);
   if (!alive) return { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] };
   const rates = new Rates(lanes, await lockRates(db, rateNames(lanes)), now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
-  const { picked, lastTenant } = await pick(db, { lanes: open, limit, now, skip }, afterTenant);
+  const { picked, lastTenant } = await pick(db, { lanes: open, limit, now, skip, tenantId }, afterTenant);
   const taken = picked.filter(({ lane }) => rates.take(lane));
   const found = await loadIdle(db, session.recent, taken);
   const items = found
@@ -82,6 +82,8 @@ type Search = {
   readonly limit: number;
   readonly now: number;
   readonly skip: SkipAhead;
+  /** Of this tenant only; undefined for all. */
+  readonly tenantId: string | undefined;
 };
 type Picked = { readonly picked: readonly Candidate[]; readonly lastTenant: string };
 
@@ -113,7 +115,8 @@ async function pick(db: Queries, search: Search, afterTenant: string): Promise<P
 }
 
 async function tenantsAfter(db: Queries, search: Search, after: string): Promise<readonly string[]> {
-  const { lanes, limit, now, skip } = search;
+  const { lanes, limit, now, skip, tenantId } = search;
+  if (tenantId !== undefined) return tenantId > after ? [tenantId] : [];
   const question = JSON.stringify([after, limit, lanes]);
   const known = skip.tenants(question, now);
   if (known) return known;

@@ -1,6 +1,6 @@
 import { queueOf, type Job } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
-import { takeTurns, type DueJobs } from '../fair-turns.js';
+import { ofTenant, takeTurns, type DueJobs } from '../fair-turns.js';
 import { rateNames, Rates } from '../rates.js';
 import { saveClaim } from './commit.js';
 import { loadIdle } from './load.js';
@@ -22,7 +22,8 @@ type Candidate = {
 };
 
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
-export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }: ClaimRequest): Claimed {
+export function claim(db: Session, request: ClaimRequest): Claimed {
+  const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   const now = db.now();
   const alive =
     db.get('SELECT 1 FROM workers WHERE incarnation = ? AND dead = 0', worker.incarnation) !== undefined;
@@ -34,7 +35,7 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
   );
   const rates = new Rates(lanes, usesOf(db, lanes), now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
-  const { picked, lastTenant } = takeTurns(dueIn(db, open, now), { afterTenant, limit });
+  const { picked, lastTenant } = takeTurns(ofTenant(dueIn(db, open, now), tenantId), { afterTenant, limit });
   const writes = new Writes(db);
   const jobs: Job[] = [];
   for (const candidate of picked) {
