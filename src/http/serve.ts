@@ -11,6 +11,7 @@ import { Doorkeeper } from './auth.js';
 import { FeedHub } from './feed-hub.js';
 import { forgetOldAnswers } from './first-answers.js';
 import { ROUTES } from './route-table.js';
+import { WorkerDesk } from './worker-protocol/worker-desk.js';
 
 export type ServeOptions = {
   /** 127.0.0.1 without it. Any other takes keys. */
@@ -19,6 +20,8 @@ export type ServeOptions = {
   readonly port?: number;
   /** What a scheduled task runs when it names no `job_type`. */
   readonly defaultTask?: string;
+  /** False: somebody else sees to recovery, timers and mail for remote workers. Otherwise a server without a worker does. */
+  readonly upkeep?: boolean;
 };
 
 export type Serving = {
@@ -37,7 +40,7 @@ const DRAIN_MS = 5_000;
 
 /** Opens an application to HTTP. */
 export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serving> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, defaultTask = DEFAULT_TASK } = options;
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, defaultTask = DEFAULT_TASK, upkeep = true } = options;
   const { engine, tasks, isWorking } = Pawl.inside(app);
   const allowsLocal = LOOPBACK.test(host);
   const doorkeeper = new Doorkeeper(engine, { allowsLocal });
@@ -47,11 +50,13 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
     });
   }
   const closing = new AbortController();
+  const desk = new WorkerDesk(engine, { seesToUpkeep: () => upkeep && isWorking() === null });
   const backend = {
     engine,
     tasks: byName(tasks),
     defaultTask,
     feed: new FeedHub(engine),
+    desk,
     keysChanged: () => doorkeeper.forget(),
     isWorking,
     closing: closing.signal,
@@ -71,6 +76,7 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
       closing.abort();
       await sweep.stop();
       await shut(server, engine);
+      await desk.close();
     },
   };
 }

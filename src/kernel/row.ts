@@ -67,6 +67,11 @@ export function queueOf(lane: string): string {
   return lane.slice(0, lane.indexOf(SEPARATOR));
 }
 
+/** The name of a lane's task. */
+export function taskOf(lane: string): string {
+  return lane.split(SEPARATOR, 2)[1] ?? '';
+}
+
 /** All versions of a task share the limit of a concurrency key; tenants are told apart by the store. */
 function gateOf({ task, concurrencyKey }: JobSpec): string {
   return concurrencyKey === null ? '' : `${task}${SEPARATOR}${concurrencyKey}`;
