@@ -22,16 +22,19 @@ import { Callbacks } from './callbacks.js';
 import { DeadLetters } from './dead-letters.js';
 import { httpCourier, type CourierOptions } from './http-courier.js';
 import { JobHandle } from './job-handle.js';
-import { openStore } from './open-store.js';
+import { openOptions } from './open-options.js';
 import { Schedules, type DeclaredSchedule } from './schedules.js';
 import { stopOnSignal } from './stop-on-signal.js';
 import { systemClock } from './system-clock.js';
 import { systemRandom } from './system-random.js';
 import type { AnyTask, Task } from './task.js';
+import type { RemoteSession } from '../stores/http/http-store.js';
 
 export type PawlOptions = {
-  /** `sqlite:` and a path, `postgres://…`, or `memory:`; or a store that is open already. */
+  /** `sqlite:` and a path, `postgres://…`, `memory:`, or a server's `http(s)://…`; or a store that is open already. */
   readonly store: string | Store;
+  /** What a server lets this application in with. */
+  readonly key?: string;
   readonly tasks?: readonly AnyTask[];
   readonly log?: Logger;
   readonly hooks?: Hooks;
@@ -79,6 +82,7 @@ type Parts = {
   readonly tasks: readonly AnyTask[];
   readonly hooks: Hooks;
   readonly retention: Retention | null;
+  readonly session: RemoteSession | null;
 };
 
 export type Inside = {
@@ -94,6 +98,7 @@ export class Pawl {
   readonly #tasks: readonly AnyTask[];
   readonly #hooks: Hooks;
   readonly #retention: Retention | null;
+  readonly #session: RemoteSession | null;
   readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
   readonly callbacks: Callbacks;
@@ -101,11 +106,12 @@ export class Pawl {
   #forgetSignals: () => void = () => undefined;
   #closed = false;
 
-  constructor(engine: Engine, { tasks, hooks, retention }: Parts) {
+  constructor(engine: Engine, { tasks, hooks, retention, session }: Parts) {
     this.#engine = engine;
     this.#tasks = tasks;
     this.#hooks = hooks;
     this.#retention = retention;
+    this.#session = session;
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
     this.callbacks = new Callbacks(engine);
@@ -134,9 +140,11 @@ export class Pawl {
   ): Promise<Start<R>[]> {
     this.#expectOpen();
     const { definition } = task;
+    const tenant = this.#session && { tenantId: this.#session.tenantId };
     const what = `the input of '${definition.name}'`;
     const asked = await Promise.all(
-      jobs.map(async ({ input, options = {} }) => {
+      jobs.map(async ({ input, options: given = {} }) => {
+        const options = { ...tenant, ...given };
         const { value, text } = await definition.readInput(input, what);
         const concurrencyKey = definition.concurrency?.key(value) ?? null;
         return newJob(this.#engine, definition, { input: text, concurrencyKey, options });
@@ -205,6 +213,8 @@ export class Pawl {
     const worker = new Worker(this.#engine, {
       tasks: this.#tasks.map(({ definition }) => definition),
       workerId: options.workerId ?? null,
+      namedUnder: this.#session?.namedUnder ?? '',
+      upkeep: this.#session === null,
       concurrency,
       leaseMs: toMs(lease, 'lease'),
       pollMs: toMs(poll, 'poll'),
@@ -254,15 +264,14 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   const { store, tasks = [], clock = systemClock, random = systemRandom() } = options;
   expectDistinct(tasks);
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
-  const opened = typeof store === 'string' ? await openStore(store, { clock }) : store;
-  if (store === 'memory:')
-    log.warn('persistent storage is not enabled: jobs are visible in this process only');
+  const { store: opened, session } = await openOptions(options, { clock, log });
   const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
   const engine = new Engine({ store: opened, clock, random, log, courier });
-  const app = new Pawl(engine, { tasks, hooks: options.hooks ?? {}, retention: options.retention ?? null });
+  const { hooks = {}, retention = null } = options;
+  const app = new Pawl(engine, { tasks, hooks, retention, session });
   try {
     // Its first answer sets the clock.
-    await engine.store.pausedQueues();
+    await engine.subscriptions.refresh();
     for (const declared of options.schedules ?? []) await app.schedules.put(declared);
     return app;
   } catch (error) {

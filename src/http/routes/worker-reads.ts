@@ -87,9 +87,7 @@ export const workerReadRoutes = [
     params: one,
     answers: {
       200: z.strictObject({
-        messages: z.array(
-          z.strictObject({ key: z.string(), payload: z.string(), received_at: z.int() }),
-        ),
+        messages: z.array(z.strictObject({ key: z.string(), payload: z.string(), received_at: z.int() })),
         inbox_rev: count,
         now: field.now,
       }),
@@ -112,9 +110,7 @@ export const workerReadRoutes = [
     body: z.strictObject({ incarnations: z.array(z.string().min(1).max(200)).max(MOST_ASKED).nullable() }),
     answers: {
       200: z.strictObject({
-        workers: z.array(
-          z.strictObject({ worker: field.worker, lease_until: z.int(), dead: z.boolean() }),
-        ),
+        workers: z.array(z.strictObject({ worker: field.worker, lease_until: z.int(), dead: z.boolean() })),
         now: field.now,
       }),
     },

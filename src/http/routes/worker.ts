@@ -141,16 +141,27 @@ export const workerRoutes = [
     method: 'POST',
     path: `${ROOT}/effects`,
     access: 'operator',
-    summary: "Keep the result of an effect's entry, or that its body ended without one. The first one wins.",
-    body: z.strictObject({ job_id: jobId, ...field.entry, result: field.jsonText.nullable() }),
-    answers: { 200: z.strictObject({ first: z.boolean(), now: field.now }) },
+    summary:
+      "Keep the results of effects' entries, or that their bodies ended without one. The first of each wins.",
+    body: z.strictObject({
+      results: z
+        .array(z.strictObject({ job_id: jobId, ...field.entry, result: field.jsonText.nullable() }))
+        .min(1)
+        .max(MOST_COMMITS),
+    }),
+    answers: { 200: z.strictObject({ first: z.array(z.boolean()), now: field.now }) },
     async handle({ engine, caller, body }) {
-      const { job_id: id, result, ...ref } = body;
-      if (result !== null) expectPayload(result, 'the result of an effect');
-      const { found, now: asked } = await engine.store.load(id);
-      if (found?.job.spec.tenantId !== caller.tenantId) return ok({ first: false, now: asked });
-      const { first, now } = await engine.store.putEffect({ jobId: id, ...ref, result });
-      return ok({ first, now });
+      for (const { result } of body.results) {
+        if (result !== null) expectPayload(result, 'the result of an effect');
+      }
+      const first = await Promise.all(
+        body.results.map(async ({ job_id: id, ...result }) => {
+          const { found } = await engine.store.load(id);
+          if (found?.job.spec.tenantId !== caller.tenantId) return false;
+          return (await engine.store.putEffect({ jobId: id, ...result })).first;
+        }),
+      );
+      return ok({ first, now: engine.now() });
     },
   }),
   route({
@@ -189,7 +200,10 @@ export const workerRoutes = [
     },
     async handle({ engine, caller, body, desk, signal, closing }) {
       expectOwn(caller, body.worker);
-      const lanes = [...body.lanes.filter((lane) => !lane.startsWith('worker:')), `worker:${body.worker.incarnation}`];
+      const lanes = [
+        ...body.lanes.filter((lane) => !lane.startsWith('worker:')),
+        `worker:${body.worker.incarnation}`,
+      ];
       const heard = await desk.wakeUps.next({
         lanes,
         after: body.after,

@@ -50,17 +50,19 @@ export type Decided =
 export async function decideAgain(desk: Desk, asked: AskedCommit, caller: Caller): Promise<Decided> {
   const { engine, heads } = desk;
   const given = readGiven(asked.commands);
-  const known = heads.take(asked.jobId, asked.rev - 1) ?? (await load(engine, asked.jobId));
-  if (known && known.head.job.spec.tenantId !== caller.tenantId) throw notFound(asked);
-  const rev = known?.head.job.rev ?? 0;
-  if (rev !== asked.rev - 1) return { reply: await formerReply(engine, asked, rev) };
+  expectNamed(asked, given);
   const [first] = given.commands;
   if (first.type === 'create') {
-    if (known !== null) return { reply: { ok: false, code: 'REV_TAKEN' } };
     expectOwnStart(first, caller);
     if (first.spec.jobId !== asked.jobId) throw invalid('job_id', 'is not that of the new job');
-  } else if (known === null) throw notFound(asked);
-  expectNamed(asked, given);
+    if (asked.rev !== 1) throw invalid('rev', 'is not that of a new job');
+    // Whether there is such a job already, the store says: nothing else depends on it.
+    return decideOn(engine, { asked, given, known: null, caller });
+  }
+  const known = heads.take(asked.jobId, asked.rev - 1) ?? (await load(engine, asked.jobId));
+  if (known?.head.job.spec.tenantId !== caller.tenantId) throw notFound(asked);
+  const { rev } = known.head.job;
+  if (rev !== asked.rev - 1) return { reply: await formerReply(engine, asked, rev) };
   return decideOn(engine, { asked, given, known, caller });
 }
 
@@ -156,7 +158,8 @@ async function guardsOf(
       const key = type === 'complete-wait' ? command.key : command.wait.key;
       await expectMessage(engine, before, { key, payload: command.payload });
       consumed.push(key);
-    } else if (type === 'consume-wait' && command.payload !== null) throw invalid('payload', 'came from nowhere');
+    } else if (type === 'consume-wait' && command.payload !== null)
+      throw invalid('payload', 'came from nowhere');
   }
   if (entries.length > 1) throw invalid('commands', 'settle more than one effect');
   return {

@@ -39,10 +39,7 @@ export async function checkFacts(
   return { step, occurrence, entry };
 }
 
-async function mayRun(
-  store: Engine['store'],
-  { owner, job }: { owner: string; job: Job },
-): Promise<boolean> {
+async function mayRun(store: Engine['store'], { owner, job }: { owner: string; job: Job }): Promise<boolean> {
   if (owner === job.worker?.incarnation) return false;
   const { workers, now } = await store.workers({ incarnations: [owner] });
   return workers.some(({ dead, leaseUntil }) => !dead && now < leaseUntil);

@@ -9,5 +9,6 @@ const MOST_DELAY_MS = 60_000;
 /** Times come from the worker, which has them from us. They may lie neither ahead of us nor behind the job's last event. */
 export function expectTime(at: Timestamp, job: Job | null, now: Timestamp): void {
   if (at > now + MOST_AHEAD_MS) throw invalid('now', 'lies ahead of the time of the store');
-  if (at < (job?.updatedAt ?? now - MOST_DELAY_MS)) throw invalid('now', 'lies behind the last event of the job');
+  if (at < (job?.updatedAt ?? now - MOST_DELAY_MS))
+    throw invalid('now', 'lies behind the last event of the job');
 }

@@ -77,5 +77,6 @@ function expectPlain(spec: JobSpec, input: string): void {
   if (spec.requeuedFrom !== null) throw invalid('spec.requeuedFrom', 'is only for the dead-letter queue');
   if (spec.attemptBase !== 0) throw invalid('spec.attemptBase', 'is only for runs of a task');
   if (spec.scheduleType !== 'at') throw invalid('spec.scheduleType', 'is only for schedules');
-  if (spec.inputHash !== sha256(canonicalJson(input))) throw invalid('spec.inputHash', 'is not of this input');
+  if (spec.inputHash !== sha256(canonicalJson(input)))
+    throw invalid('spec.inputHash', 'is not of this input');
 }

@@ -26,7 +26,10 @@ export async function putMessageFor(
   return { outcome };
 }
 
-async function isThere(store: Engine['store'], { jobId, key }: { jobId: string; key: string }): Promise<boolean> {
+async function isThere(
+  store: Engine['store'],
+  { jobId, key }: { jobId: string; key: string },
+): Promise<boolean> {
   const { messages } = await store.inbox(jobId);
   return messages.some((message) => message.key === key);
 }

@@ -11,7 +11,8 @@ import { HeadCache } from './head-cache.js';
 import { WakeHub } from './wake-hub.js';
 
 /** What became of one commit. `error`: it was refused for what it says, and will be for ever. */
-export type CommitAnswer = CommitReply | { readonly error: { readonly code: ErrorCode; readonly message: string } };
+export type CommitAnswer =
+  CommitReply | { readonly error: { readonly code: ErrorCode; readonly message: string } };
 
 const POLL_MS = 1_000;
 const MOST_LEASE_MS = 30_000;
@@ -63,7 +64,10 @@ export class WorkerDesk {
     await this.#upkeep?.stop();
   }
 
-  async #decide(asked: AskedCommit, caller: Caller): Promise<Decided | Extract<CommitAnswer, { error: unknown }>> {
+  async #decide(
+    asked: AskedCommit,
+    caller: Caller,
+  ): Promise<Decided | Extract<CommitAnswer, { error: unknown }>> {
     try {
       return await decideAgain(this, asked, caller);
     } catch (error) {
