@@ -32,7 +32,7 @@ type Head = { readonly job: Job; readonly link: string; readonly inbox_rev: numb
 export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<HttpStore> {
   const channel = new Channel(url, key);
   let lastBeat: Beat | null = null;
-  /** Of heartbeats and claims: a short lease leaves less time. */
+  /** Of heartbeats: a short lease leaves less time. A claim is not cut short, for its jobs would lie idle. */
   let leaseAnswerMs = MOST_ANSWER_MS;
 
   const get = <T>(path: string): Promise<Answer<T>> =>
@@ -43,7 +43,7 @@ export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<
       method: 'POST',
       path,
       body: JSON.stringify(value),
-      timeoutMs: kind === 'lease' ? leaseAnswerMs : MOST_ANSWER_MS,
+      timeoutMs: path === '/beat' ? leaseAnswerMs : MOST_ANSWER_MS,
     });
   const ofJob = (jobId: string, what = ''): string => `/jobs/${encodeURIComponent(jobId)}${what}`;
 

@@ -175,10 +175,12 @@ export class Rig {
   }
 }
 
-/** The samples speak in the name of the sample worker. */
+/** The samples speak in the name of the sample worker. Who hands a job back is its holder. */
 function asItsHolder(given: Command, job: Job | null): Command {
   const { worker } = job ?? {};
-  return worker && given.actor.startsWith('worker:') ? { ...given, actor: `worker:${worker.id}` } : given;
+  const isHolders =
+    given.actor.startsWith('worker:') || (given.type === 'interrupt' && given.cause.reason === 'drained');
+  return worker && isHolders ? { ...given, actor: `worker:${worker.id}` } : given;
 }
 
 export type ClaimOptions = {
