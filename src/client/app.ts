@@ -10,6 +10,7 @@ import { unknownEffects, type UnknownEffect } from '../engine/unknown-effects.js
 import { explain, type Explanation } from '../engine/why.js';
 import type { Status } from '../kernel/index.js';
 import type { Tracing } from '../ports/tracing.js';
+import type { RemoteSession } from '../stores/http/http-store.js';
 import type { Hooks } from '../worker/hooks.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 import { Worker } from '../worker/worker.js';
@@ -57,6 +58,7 @@ type Parts = {
   readonly hooks: Hooks;
   readonly tracing: Tracing | null;
   readonly retention: Retention | null;
+  readonly session: RemoteSession | null;
 };
 
 export type Inside = {
@@ -73,6 +75,7 @@ export class Pawl {
   readonly #hooks: Hooks;
   readonly #tracing: Tracing | null;
   readonly #retention: Retention | null;
+  readonly #session: RemoteSession | null;
   readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
   readonly callbacks: Callbacks;
@@ -82,12 +85,13 @@ export class Pawl {
   #forgetSignals: () => void = () => undefined;
   #closed = false;
 
-  constructor(engine: Engine, { tasks, hooks, tracing, retention }: Parts) {
+  constructor(engine: Engine, { tasks, hooks, tracing, retention, session }: Parts) {
     this.#engine = engine;
     this.#tasks = tasks;
     this.#hooks = hooks;
     this.#tracing = tracing;
     this.#retention = retention;
+    this.#session = session;
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
     this.callbacks = new Callbacks(engine);
@@ -120,7 +124,10 @@ export class Pawl {
     const { definition } = task;
     const what = `the input of '${definition.name}'`;
     const traceparent = this.#tracing?.origin() ?? null;
-    const origin = traceparent === null ? {} : { traceparent };
+    const common = {
+      ...(traceparent === null ? {} : { traceparent }),
+      ...(this.#session && { tenantId: this.#session.tenantId }),
+    };
     const asked = await Promise.all(
       jobs.map(async ({ input, options = {} }) => {
         const { value, text } = await definition.readInput(input, what);
@@ -128,7 +135,7 @@ export class Pawl {
         return newJob(this.#engine, definition, {
           input: text,
           concurrencyKey,
-          options: { ...origin, ...options },
+          options: { ...common, ...options },
         });
       }),
     );
@@ -195,6 +202,8 @@ export class Pawl {
     const worker = new Worker(this.#engine, {
       tasks: this.#tasks.map(({ definition }) => definition),
       workerId: options.workerId ?? null,
+      namedUnder: this.#session?.namedUnder ?? '',
+      upkeep: this.#session === null,
       concurrency,
       leaseMs: toMs(lease, 'lease'),
       pollMs: toMs(poll, 'poll'),

@@ -11,7 +11,8 @@ export type OpenOptions = { readonly clock: StoreClock; readonly migrations?: Mi
 export type StoreUrl =
   | { readonly kind: 'memory'; readonly path: '' }
   | { readonly kind: 'sqlite'; readonly path: string }
-  | { readonly kind: 'postgres'; readonly path: '' };
+  | { readonly kind: 'postgres'; readonly path: '' }
+  | { readonly kind: 'http'; readonly path: '' };
 
 export function parseStoreUrl(url: string): StoreUrl {
   const [scheme = '', ...rest] = url.split(':');
@@ -21,9 +22,17 @@ export function parseStoreUrl(url: string): StoreUrl {
   if ((scheme === 'postgres' || scheme === 'postgresql') && URL.canParse(url)) {
     return { kind: 'postgres', path: '' };
   }
+  if ((scheme === 'http' || scheme === 'https') && isPlain(url)) return { kind: 'http', path: '' };
   throw new PawlError('STORE_URL_INVALID', {
     detail: `'${withoutPassword(url)}' names no store that this release knows`,
   });
+}
+
+/** A server's address, and nothing besides: keys do not belong into addresses, which end in logs. */
+function isPlain(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { username, password, search, hash } = new URL(url);
+  return [username, password, search, hash].every((part) => part === '');
 }
 
 /** What is shown may end in a log. */
@@ -35,6 +44,9 @@ export function withoutPassword(url: string): string {
 export async function openStore(url: string, { clock, migrations = 'migrate' }: OpenOptions): Promise<Store> {
   const { kind, path } = parseStoreUrl(url);
   if (kind === 'memory') return memoryStore({ clock });
+  if (kind === 'http') {
+    throw new PawlError('REMOTE_UNSUPPORTED', { detail: 'a server is no store that can be opened directly' });
+  }
   if (kind === 'sqlite') return sqliteStore({ path, clock, migrations });
   return postgresStore({ url, clock, migrations });
 }

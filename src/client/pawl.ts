@@ -11,7 +11,7 @@ import type { Hooks } from '../worker/hooks.js';
 import { Pawl } from './app.js';
 import { jsonLogger } from './console-logger.js';
 import { httpCourier, type CourierOptions } from './http-courier.js';
-import { openStore } from './open-store.js';
+import { openOptions } from './open-options.js';
 import { retentionOf, type RetentionOptions } from './retention-options.js';
 import type { DeclaredSchedule } from './schedules.js';
 import { systemClock } from './system-clock.js';
@@ -22,8 +22,10 @@ export { Pawl };
 export type { EffectDecision, Inside, Start, StartWith, WorkOptions } from './app.js';
 
 export type PawlOptions = {
-  /** `sqlite:` and a path, `postgres://…`, or `memory:`; or a store that is open already. */
+  /** `sqlite:` and a path, `postgres://…`, `memory:`, or a server's `http(s)://…`; or a store that is open already. */
   readonly store: string | Store;
+  /** What a server lets this application in with. */
+  readonly key?: string;
   readonly tasks?: readonly AnyTask[];
   readonly log?: Logger;
   readonly hooks?: Hooks;
@@ -50,16 +52,14 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   const retention = options.retention ? retentionOf(options.retention) : null;
   const alerts = readAlertOptions(asked);
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
-  const opened = typeof store === 'string' ? await openStore(store, { clock }) : store;
-  if (store === 'memory:')
-    log.warn('persistent storage is not enabled: jobs are visible in this process only');
+  const { store: opened, session } = await openOptions(options, { clock, log });
   const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
   const engine = new Engine({ store: opened, clock, random, log, courier, alerts });
   const { hooks = {}, tracing = null } = options;
-  const app = new Pawl(engine, { tasks, hooks, tracing, retention });
+  const app = new Pawl(engine, { tasks, hooks, tracing, retention, session });
   try {
     // Its first answer sets the clock.
-    await engine.store.pausedQueues();
+    await engine.subscriptions.refresh();
     for (const declared of options.schedules ?? []) await app.schedules.put(declared);
     return app;
   } catch (error) {

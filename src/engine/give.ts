@@ -43,7 +43,8 @@ export async function give(
     if (events.length === 0) return { ok: true, job: found.job, changed: false };
 
     const extras = { ...asked.extras, ...(await consequencesOf(engine, found, events)) };
-    const item = prepareCommit(found, { jobId, commandId: engine.nextCommandId(), events }, extras);
+    const commands = [asked.command];
+    const item = prepareCommit(found, { jobId, commandId: engine.nextCommandId(), events, commands }, extras);
     const [reply] = await send(engine, [item], { goOn });
     if (reply?.ok) {
       const job = item.job ?? found.job;

@@ -4,6 +4,7 @@ import {
   encodeEvents,
   evolveCommit,
   STANDING_EVENTS,
+  type Command,
   type DlqItem,
   type Event,
 } from '../kernel/index.js';
@@ -25,13 +26,21 @@ const NONE: readonly never[] = [];
 
 const standsWhileRunning = ({ type }: Event): boolean => STANDING_EVENTS[type]?.includes('running') ?? false;
 
+/** What was decided, and on what: `commands` are those that led to the events, in order. */
+export type Decided = {
+  readonly jobId: string;
+  readonly commandId: string;
+  readonly events: readonly Event[];
+  readonly commands?: readonly Command[];
+};
+
 /**
  * The kernel's events as a store takes them: encoded, linked to the log's head, with the job that they make.
  * Step records leave the job's row alone, which is what makes them cheap.
  */
 export function prepareCommit(
   head: Loaded | null,
-  { jobId, commandId, events }: { jobId: string; commandId: string; events: readonly Event[] },
+  { jobId, commandId, events, commands = [] }: Decided,
   {
     attemptId = null,
     inboxRev = null,
@@ -62,5 +71,6 @@ export function prepareCommit(
     dlqItem,
     consumed,
     outbox,
+    commands,
   };
 }

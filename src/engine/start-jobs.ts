@@ -125,7 +125,7 @@ export function createItem(
   const { jobId } = spec;
   return prepareCommit(
     null,
-    { jobId, commandId: engine.nextCommandId(), events: decision.events },
+    { jobId, commandId: engine.nextCommandId(), events: decision.events, commands: [create] },
     {
       identities,
       outbox: engine.subscriptions.lettersFor(spec, { rev: 1, events: decision.events }),

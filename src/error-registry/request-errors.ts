@@ -13,6 +13,7 @@ export type RequestErrorCode =
   | 'IDEMPOTENCY_CONFLICT'
   | 'IDEMPOTENCY_IN_PROGRESS'
   | 'JOB_HELD'
+  | 'COMMIT_DIFFERS'
   | 'NOT_READY'
   | 'ADDRESS_UNUSABLE'
   | 'INTERNAL';
@@ -90,6 +91,12 @@ export const REQUEST_ERRORS: Readonly<Record<RequestErrorCode, ErrorEntry>> = {
     retryable: true,
     meaning: 'A live worker holds the job.',
     advice: 'Wait until it is done with it.',
+  },
+  COMMIT_DIFFERS: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The server came to another result than the remote worker whose commit it was asked to save.',
+    advice: 'Run worker and server from the same release.',
   },
   NOT_READY: {
     class: 'transient',

@@ -10,6 +10,7 @@ export type StoreErrorCode =
   | 'STORE_FULL'
   | 'STORE_ACCESS_DENIED'
   | 'TX_UNSUPPORTED'
+  | 'REMOTE_UNSUPPORTED'
   | 'EVENT_UNREADABLE'
   | 'EVENT_TOO_NEW';
 
@@ -69,6 +70,12 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'This store cannot save within a transaction of the application.',
     advice: 'Use Postgres and pass a `pg` client that is connected to the same database.',
+  },
+  REMOTE_UNSUPPORTED: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'This takes more than an application has that reaches its store through a server.',
+    advice: "Use the server's API or CLI for it, or open the store itself.",
   },
   EVENT_UNREADABLE: {
     class: 'permanent',

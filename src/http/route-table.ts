@@ -14,6 +14,8 @@ import { streamRoutes } from './routes/streams.js';
 import { systemRoutes } from './routes/system.js';
 import { taskRunRoutes } from './routes/task-runs.js';
 import { taskRoutes } from './routes/tasks.js';
+import { workerRoutes } from './routes/worker.js';
+import { workerReadRoutes } from './routes/worker-reads.js';
 
 const VERSION = '0.1.0';
 
@@ -31,6 +33,8 @@ const described: readonly Route[] = [
   ...keyRoutes,
   ...internalRoutes,
   ...streamRoutes,
+  ...workerRoutes,
+  ...workerReadRoutes,
   ...systemRoutes,
 ];
 

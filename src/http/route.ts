@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 import type { FeedHub } from './feed-hub.js';
 import type { Metrics } from './metrics.js';
+import type { WorkerDesk } from './worker-protocol/worker-desk.js';
 
 /** On whose behalf a request is made. The tenant comes from the key alone. */
 export type Caller = {
@@ -23,6 +24,8 @@ export type Backend = {
   readonly defaultTask: string;
   readonly feed: FeedHub;
   readonly metrics: Metrics;
+  /** Where workers are served that reach the store through this server. */
+  readonly desk: WorkerDesk;
   /** Keys were made or revoked: what is known of them is out of date. */
   readonly keysChanged: () => void;
   /** Whether the worker of this process is able to work; null where there is none. */

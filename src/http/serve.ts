@@ -13,6 +13,7 @@ import { forgetOldAnswers } from './first-answers.js';
 import { LoopLag } from './loop-lag.js';
 import { Metrics } from './metrics.js';
 import { ROUTES } from './route-table.js';
+import { WorkerDesk } from './worker-protocol/worker-desk.js';
 
 export type ServeOptions = {
   /** 127.0.0.1 without it. Any other takes keys. */
@@ -21,6 +22,8 @@ export type ServeOptions = {
   readonly port?: number;
   /** What a scheduled task runs when it names no `job_type`. */
   readonly defaultTask?: string;
+  /** False: somebody else sees to recovery, timers and mail for remote workers. Otherwise a server without a worker does. */
+  readonly upkeep?: boolean;
 };
 
 export type Serving = {
@@ -39,7 +42,7 @@ const DRAIN_MS = 5_000;
 
 /** Opens an application to HTTP. */
 export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serving> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, defaultTask = DEFAULT_TASK } = options;
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT, defaultTask = DEFAULT_TASK, upkeep = true } = options;
   const { engine, tasks, isWorking } = Pawl.inside(app);
   const allowsLocal = LOOPBACK.test(host);
   const doorkeeper = new Doorkeeper(engine, { allowsLocal });
@@ -52,12 +55,14 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
   const feed = new FeedHub(engine);
   const lag = new LoopLag();
   lag.start();
+  const desk = new WorkerDesk(engine, { seesToUpkeep: () => upkeep && isWorking() === null });
   const backend = {
     engine,
     tasks: byName(tasks),
     defaultTask,
     feed,
     metrics: new Metrics(engine, { lag, streams: () => feed.listeners }),
+    desk,
     keysChanged: () => doorkeeper.forget(),
     isWorking,
     closing: closing.signal,
@@ -78,6 +83,7 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
       lag.stop();
       await sweep.stop();
       await shut(server, engine);
+      await desk.close();
     },
   };
 }

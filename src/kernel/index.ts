@@ -3,7 +3,7 @@ export * from './attempt-record.js';
 export * from './canonical-json.js';
 export * from './chain.js';
 export type * from './command.js';
-export { COMMAND_TYPES } from './read-command.js';
+export { COMMAND_TYPES, readCommand } from './read-command.js';
 export { dlqIdOf } from './dead-letter.js';
 export * from './decide.js';
 export * from './decision.js';

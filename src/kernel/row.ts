@@ -80,6 +80,11 @@ export function queueOf(lane: string): string {
   return lane.slice(0, lane.indexOf(SEPARATOR));
 }
 
+/** The name of a lane's task. */
+export function taskOf(lane: string): string {
+  return lane.split(SEPARATOR, 2)[1] ?? '';
+}
+
 /**
  * All versions of a task share the limit of a concurrency key; tenants are told apart by the store. The empty key is that of
  * jobs which count for their tenant only.

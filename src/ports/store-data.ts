@@ -1,4 +1,5 @@
 import type {
+  Command,
   DlqItem,
   Job,
   JsonText,
@@ -51,6 +52,8 @@ export type CommitItem = {
   readonly consumed: readonly string[];
   /** What is to be done outside because of it: at least once each, after it has been saved. */
   readonly outbox: readonly NewOutboxEntry[];
+  /** What it was decided on, in order: for a store that lets somebody else decide again. */
+  readonly commands?: readonly Command[];
 };
 
 export type Identity = {
@@ -74,6 +77,10 @@ export type ClaimRequest = {
   readonly limit: number;
   /** Tenants take turns: the next claim goes on behind this one. */
   readonly afterTenant: string;
+  /** Only jobs of this tenant; everybody's without it. */
+  readonly tenantId?: string;
+  /** The worker runs a job that may take its process down, and takes no second one: for a store that decides itself. */
+  readonly hasSuspect?: boolean;
   /** Decides on each candidate; null leaves it. */
   readonly decide: (found: Loaded, now: Timestamp) => CommitItem | null;
 };
@@ -93,6 +100,8 @@ export type Claimed = Reply<{
   /** False: the incarnation is dead, and may claim nothing more. */
   readonly alive: boolean;
   readonly jobs: readonly Job[];
+  /** By a store that decided itself: where the jobs stand, in their order, and whether it left a suspect. */
+  readonly decided?: { readonly heads: readonly Head[]; readonly leftSuspect: boolean };
   readonly lastTenant: string;
   /** When a lane whose rate is used up may be claimed from again, if one is. */
   readonly rateFreeAt?: Timestamp;
@@ -118,6 +127,9 @@ export type Loaded = {
   readonly link: string;
   readonly inboxRev: number;
 };
+
+/** What a commit needs to know besides the job. */
+export type Head = Omit<Loaded, 'job'>;
 
 export type LogRow = {
   readonly jobId: string;

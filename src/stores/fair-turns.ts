@@ -6,6 +6,12 @@ export interface DueJobs<T> {
   of(tenantId: string, limit: number): readonly T[];
 }
 
+/** The same, of one tenant; of all without one. */
+export function ofTenant<T>(due: DueJobs<T>, tenantId: string | undefined): DueJobs<T> {
+  if (tenantId === undefined) return due;
+  return { tenantsAfter: (after) => (tenantId > after ? [tenantId] : []), of: due.of };
+}
+
 export type Turns<T> = { readonly picked: readonly T[]; readonly lastTenant: string };
 
 /** How often a claim looks further when the tenants it met had nothing that may run: bounds the time it takes. */

@@ -144,10 +144,10 @@ export class Attempt {
     const [first] = batch;
     if (first === undefined) return;
     const { alone = false, save } = first.options;
-    const { decisions, after } = this.#decide(batch, alone);
+    const { decisions, commands, after } = this.#decide(batch, alone);
     const events = decisions.flatMap((decision) => (decision.ok ? decision.events : []));
     if (events.length > 0) {
-      const item = await this.#prepare(batch, events);
+      const item = await this.#prepare(batch, { events, commands });
       const reply = save ? await save(item) : await this.#send(item);
       if (this.isOver) return;
       if (!reply.ok && (reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED')) {
@@ -165,15 +165,21 @@ export class Attempt {
   }
 
   /** One after the other, each on what the ones before it make of the job. */
-  #decide(batch: readonly Asked[], alone: boolean): { decisions: Decision[]; after: Job } {
+  #decide(
+    batch: readonly Asked[],
+    alone: boolean,
+  ): { decisions: Decision[]; commands: Command[]; after: Job } {
     let after = this.job;
+    const commands: Command[] = [];
     const held = { now: this.#engine.now(), actor: this.#actor, attemptId: this.attemptId };
-    const decisions = batch.map(({ command }) => {
-      const decision = decide(after, { ...command, ...held }, this.#steps);
+    const decisions = batch.map(({ command: asked }) => {
+      const command = { ...asked, ...held };
+      const decision = decide(after, command, this.#steps);
+      if (decision.ok && decision.events.length > 0) commands.push(command);
       if (decision.ok && !alone) after = this.#apply(after, decision.events);
       return decision;
     });
-    return { decisions, after };
+    return { decisions, commands, after };
   }
 
   #apply(before: Job, events: readonly Event[]): Job {
@@ -185,7 +191,10 @@ export class Attempt {
     return job;
   }
 
-  async #prepare(batch: readonly Asked[], events: readonly Event[]): Promise<CommitItem> {
+  async #prepare(
+    batch: readonly Asked[],
+    { events, commands }: { events: readonly Event[]; commands: readonly Command[] },
+  ): Promise<CommitItem> {
     this.#commits += 1;
     const { jobId } = this.job.spec;
     const commandId = commitName(this.attemptId, this.#commits);
@@ -194,7 +203,7 @@ export class Attempt {
     const { outbox = [], dlqItem = null } = ending instanceof Promise ? await ending : ending;
     return prepareCommit(
       this.#head,
-      { jobId, commandId, events },
+      { jobId, commandId, events, commands },
       {
         attemptId: this.attemptId,
         inboxRev: asked[0]?.inboxRev ?? null,

@@ -1,7 +1,6 @@
 import {
   attemptOf,
   effectDecisionWait,
-  InvariantViolation,
   stepKey,
   type EffectStep,
   type EntryFacts,
@@ -52,16 +51,22 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
   if (known?.kind === 'effect') expectUnfailed(execution, use, known);
   const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;
   const { step, occurrence, effectKey, inputText } = use;
-  const answer = await execution.ask({
-    type: 'begin-effect',
-    step,
-    occurrence,
-    tool: use.effect.name,
-    effectKey,
-    input: inputText,
-    ...facts,
-  });
-  if (answer === 'moved') throw new InvariantViolation('begin-effect does not look at what may move');
+  const answer = await execution.ask(
+    {
+      type: 'begin-effect',
+      step,
+      occurrence,
+      tool: use.effect.name,
+      effectKey,
+      input: inputText,
+      ...facts,
+    },
+    // A result of the entry before may turn up until the next one is recorded. Then it counts, and is found by another look.
+    known?.kind === 'effect'
+      ? { alone: true, extras: { noResultOf: { step, occurrence, entry: known.entry } } }
+      : {},
+  );
+  if (answer === 'moved') return null;
   if (answer.ok) {
     await enter(execution, use);
     return null;

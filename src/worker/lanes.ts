@@ -15,13 +15,7 @@ export class Lanes {
       })),
     );
     this.#tasks = new Map(known.map(({ lane, task }) => [lane, task]));
-    this.all = known.map(({ lane, task }) => ({
-      lane,
-      keyLimit: task.concurrency?.limit ?? null,
-      tenantLimit: task.concurrency?.perTenant ?? null,
-      rate: task.rate && { name: task.name, limit: task.rate.limit, perMs: task.rate.perMs },
-      ratePerTenant: task.rate?.perTenant ?? false,
-    }));
+    this.all = known.map(({ lane, task }) => limitedLane(lane, task));
   }
 
   get names(): string[] {
@@ -31,4 +25,15 @@ export class Lanes {
   taskOf(lane: string): TaskDefinition | undefined {
     return this.#tasks.get(lane);
   }
+}
+
+/** A lane with the limits of its task. */
+export function limitedLane(lane: string, { name, concurrency, rate }: TaskDefinition): ClaimLane {
+  return {
+    lane,
+    keyLimit: concurrency?.limit ?? null,
+    tenantLimit: concurrency?.perTenant ?? null,
+    rate: rate && { name, limit: rate.limit, perMs: rate.perMs },
+    ratePerTenant: rate?.perTenant ?? false,
+  };
 }

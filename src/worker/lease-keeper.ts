@@ -8,6 +8,7 @@ import type { BeatReply } from '../ports/store.js';
 export type LeaseKeeperOptions = {
   /** Set by the application, or drawn. Two processes must never share one. */
   readonly workerId: string | null;
+  readonly namedUnder: string;
   readonly leaseMs: number;
   readonly lanes: readonly string[];
   /** What the store says that this worker holds, and when it was asked. */
@@ -35,7 +36,7 @@ export class LeaseKeeper {
   constructor(engine: Engine, options: LeaseKeeperOptions) {
     this.#engine = engine;
     this.#options = options;
-    this.#id = options.workerId ?? `w-${engine.newId(0)}`;
+    this.#id = `${options.namedUnder}${options.workerId ?? `w-${engine.newId(0)}`}`;
     this.#bell = new Bell(engine.alarms);
     this.#incarnation = this.#newIncarnation();
   }

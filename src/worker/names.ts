@@ -4,8 +4,8 @@ import type { WorkerRef } from '../kernel/index.js';
  * How a worker names its claims and commits. Nobody else has its incarnation, so none of these names repeats; and a
  * name in the log tells who wrote it, without the claim that came long before.
  */
-export function attemptName({ incarnation }: WorkerRef, claims: number): string {
-  return `${incarnation}/${claims}`;
+export function attemptName({ incarnation }: WorkerRef, claim: number | string): string {
+  return `${incarnation}/${claim}`;
 }
 
 export function commitName(attemptId: string, commits: number): string {

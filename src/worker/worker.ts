@@ -1,27 +1,31 @@
-import { claimableAt, decide, laneOf, LEASE_RENEWAL_SHARE, NO_STEPS, type Job } from '../kernel/index.js';
+import { laneOf, LEASE_RENEWAL_SHARE, type Job } from '../kernel/index.js';
 import type { PawlError } from '../errors.js';
 import type { Engine } from '../engine/engine.js';
 import { give } from '../engine/give.js';
-import { prepareCommit } from '../engine/prepare-commit.js';
 import { repeat, type Stoppable } from '../engine/repeat.js';
 import type { Retention } from '../engine/retention.js';
 import { holderLane } from '../engine/signal-job.js';
 import { startUpkeep } from '../engine/upkeep.js';
-import type { BeatReply, Loaded } from '../ports/store.js';
+import type { BeatReply, Head, Loaded } from '../ports/store.js';
 import type { Tracing } from '../ports/tracing.js';
 import type { Attempt } from './attempt.js';
+import { claimDecision } from './claim-decision.js';
 import type { Surroundings } from './execution.js';
 import type { Hooks } from './hooks.js';
 import { Lanes } from './lanes.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { attemptName } from './names.js';
-import { isSuspect, quarantine } from './quarantine.js';
+import { isSuspect } from './quarantine.js';
 import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
 
 export type WorkerOptions = {
   readonly tasks: readonly TaskDefinition[];
   readonly workerId: string | null;
+  /** What its name must begin with, where names are given out. */
+  readonly namedUnder?: string;
+  /** False: somebody else sees to recovery, timers, mail, schedules and retention. */
+  readonly upkeep?: boolean;
   /** How many jobs run at once. */
   readonly concurrency: number;
   readonly leaseMs: number;
@@ -77,6 +81,7 @@ export class Worker {
     this.#lanes = new Lanes(options.tasks, options.queues);
     this.#keeper = new LeaseKeeper(engine, {
       workerId: options.workerId,
+      namedUnder: options.namedUnder ?? '',
       leaseMs: options.leaseMs,
       lanes: this.#lanes.names,
       onBeat: (held, sentAt) => this.#compare(held, sentAt),
@@ -110,7 +115,7 @@ export class Worker {
   }
 
   async start(): Promise<void> {
-    const { pollMs, leaseMs } = this.#options;
+    const { pollMs, leaseMs, upkeep = true } = this.#options;
     const engine = this.#engine;
     await this.#keeper.start();
     this.#stopListening = engine.store.listen((lanes) => this.#hear(lanes));
@@ -121,6 +126,7 @@ export class Worker {
       pass: () => this.#claim(),
     };
     this.#claimLoop = repeat(engine, claims);
+    if (!upkeep) return;
     this.#upkeep = startUpkeep(engine, {
       pollMs,
       leaseMs,
@@ -148,37 +154,19 @@ export class Worker {
     this.#hungry = room <= 0;
     if (this.#draining || room <= 0 || !this.#keeper.isValid()) return false;
     const { worker } = this.#keeper;
-    const heads = new Map<string, Omit<Loaded, 'job'>>();
-    const suspects = quarantine({ occupied: this.#hasSuspect() });
-    const { alive, jobs, lastTenant, rateFreeAt } = await this.#engine.store.claim({
+    const hasSuspect = this.#hasSuspect();
+    const decision = claimDecision(this.#engine, {
+      worker,
+      hasSuspect,
+      nextAttemptId: () => attemptName(worker, (this.#claims += 1)),
+    });
+    const { alive, jobs, decided, lastTenant, rateFreeAt } = await this.#engine.store.claim({
       worker,
       lanes: this.#lanes.all,
       limit: room,
       afterTenant: this.#afterTenant,
-      decide: (found, now) => {
-        this.#claims += 1;
-        const attemptId = attemptName(worker, this.#claims);
-        const { jobId } = found.job.spec;
-        const command = {
-          type: 'claim',
-          now,
-          actor: `worker:${worker.id}`,
-          attemptId,
-          worker,
-          early: false,
-        } as const;
-        const decision = decide(found.job, command, NO_STEPS);
-        if (!decision.ok || !suspects.admits(found.job)) return null;
-        const { events } = decision;
-        const outbox = this.#engine.subscriptions.lettersFor(found.job.spec, {
-          rev: found.job.rev + 1,
-          events,
-        });
-        const item = prepareCommit(found, { jobId, commandId: attemptId, events }, { outbox });
-        this.#engine.meters.wait.observe((now - (claimableAt(found.job) ?? now)) / 1_000);
-        heads.set(jobId, { link: item.link, inboxRev: found.inboxRev });
-        return item;
-      },
+      hasSuspect,
+      decide: decision.decide,
     });
     this.#claimedAt = this.#engine.clock.elapsed();
     if (!alive) {
@@ -188,10 +176,12 @@ export class Worker {
     // Claimed by an incarnation that has died meanwhile: they are found like everything that it held.
     if (worker.incarnation !== this.#keeper.worker.incarnation) return true;
     this.#afterTenant = lastTenant;
-    for (const job of jobs) this.#run(job, heads.get(job.spec.jobId));
+    for (const [index, job] of jobs.entries()) {
+      this.#run(job, decided?.heads[index] ?? decision.headOf(job.spec.jobId));
+    }
     if (rateFreeAt !== undefined) this.#engine.bells.claims.ringAt(rateFreeAt, this.#engine.now());
     const isFull = jobs.length === room;
-    this.#hungry = isFull || suspects.left();
+    this.#hungry = isFull || (decided?.leftSuspect ?? decision.leftSuspect());
     return isFull && this.#running.size < concurrency;
   }
 
@@ -201,7 +191,7 @@ export class Worker {
     );
   }
 
-  #run(job: Job, head: Omit<Loaded, 'job'> | undefined): void {
+  #run(job: Job, head: Head | undefined): void {
     const task = this.#lanes.taskOf(laneOf(job.spec));
     const { attemptId } = job;
     if (task === undefined || head === undefined || attemptId === null) return;

@@ -6,6 +6,7 @@ import { createKey, type Role } from '../../src/engine/api-keys.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { Api } from '../../src/http/api.js';
 import { Doorkeeper } from '../../src/http/auth.js';
+import { WorkerDesk } from '../../src/http/worker-protocol/worker-desk.js';
 import { LoopLag } from '../../src/http/loop-lag.js';
 import { Metrics } from '../../src/http/metrics.js';
 import { FeedHub } from '../../src/http/feed-hub.js';
@@ -207,6 +208,7 @@ function openApi(app: Pawl, options: { defaultTask: string; allowsLocal: boolean
     defaultTask: options.defaultTask,
     feed,
     metrics: new Metrics(engine, { lag: new LoopLag(), streams: () => feed.listeners }),
+    desk: new WorkerDesk(engine, { seesToUpkeep: () => false }),
     keysChanged: () => doorkeeper.forget(),
     isWorking,
     closing: closing.signal,

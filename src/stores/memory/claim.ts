@@ -7,7 +7,7 @@ import { save } from './commit.js';
 import { byText, loadKept, type Kept, type Tables } from './tables.js';
 
 export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Claimed {
-  const { worker, lanes, limit, afterTenant, decide } = request;
+  const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   const alive = tables.leases.get(worker.incarnation)?.dead === false;
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
 
@@ -16,7 +16,8 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
     rates.open(lanes.filter(({ lane }) => !tables.paused.has(queueOf(lane)))).map((one) => [one.lane, one]),
   );
   const due = [...tables.jobs.values()].filter(
-    ({ row, held }) => held === null && open.has(row.lane) && isDue(row, now),
+    ({ row, held }) =>
+      held === null && row.tenantId === (tenantId ?? row.tenantId) && open.has(row.lane) && isDue(row, now),
   );
   const { picked, lastTenant } = takeTurns(
     {

@@ -35,14 +35,18 @@ type Claiming = { readonly session: Session; readonly skip: SkipAhead; readonly 
 
 async function claimWithin(
   db: Queries,
-  { session, skip, request: { worker, lanes, limit, afterTenant, decide } }: Claiming,
+  { session, skip, request: { worker, lanes, limit, afterTenant, tenantId, decide } }: Claiming,
 ): Promise<{ readonly claimed: Claimed; readonly items: readonly CommitItem[] }> {
   const { now, alive, paused } = await begin(db, worker.incarnation);
   if (!alive) return { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] };
   const uses = new Map(await lockRates(db, sharedRates(lanes), { skip: false }));
   const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
-  const { picked, lastTenant } = await pick(db, { lanes: open, limit, now, skip, rates, uses }, afterTenant);
+  const { picked, lastTenant } = await pick(
+    db,
+    { lanes: open, limit, now, skip, rates, uses, tenantId },
+    afterTenant,
+  );
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, session.recent, taken);
   const items = found
@@ -90,6 +94,8 @@ type Search = {
   readonly rates: Rates;
   /** What was used of the rates that are locked. */
   readonly uses: Map<string, string>;
+  /** Of this tenant only; undefined for all. */
+  readonly tenantId: string | undefined;
 };
 type Picked = { readonly picked: readonly Candidate[]; readonly lastTenant: string };
 
@@ -121,7 +127,8 @@ async function pick(db: Queries, search: Search, afterTenant: string): Promise<P
 }
 
 async function tenantsAfter(db: Queries, search: Search, after: string): Promise<readonly string[]> {
-  const { lanes, limit, now, skip } = search;
+  const { lanes, limit, now, skip, tenantId } = search;
+  if (tenantId !== undefined) return tenantId > after ? [tenantId] : [];
   const question = JSON.stringify([after, limit, lanes]);
   const known = skip.tenants(question, now);
   if (known) return known;

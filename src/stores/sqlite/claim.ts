@@ -1,6 +1,6 @@
 import { behindTaskGate, must, queueOf, type Job } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
-import { takeTurns, type DueJobs } from '../fair-turns.js';
+import { ofTenant, takeTurns, type DueJobs } from '../fair-turns.js';
 import { Rates } from '../rates.js';
 import { TenantRoom, type TenantUse } from '../tenant-room.js';
 import { saveClaims, type NewClaim } from './commit.js';
@@ -23,7 +23,8 @@ type Candidate = {
 };
 
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
-export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }: ClaimRequest): Claimed {
+export function claim(db: Session, request: ClaimRequest): Claimed {
+  const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   const now = db.now();
   const alive =
     db.get('SELECT 1 FROM workers WHERE incarnation = ? AND dead = 0', worker.incarnation) !== undefined;
@@ -40,7 +41,8 @@ export function claim(db: Session, { worker, lanes, limit, afterTenant, decide }
     now,
   );
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
-  const { picked, lastTenant } = takeTurns(dueIn(db, { lanes: open, rates, now }), { afterTenant, limit });
+  const due = ofTenant(dueIn(db, { lanes: open, rates, now }), tenantId);
+  const { picked, lastTenant } = takeTurns(due, { afterTenant, limit });
   const claims: NewClaim[] = [];
   const jobs: Job[] = [];
   for (const candidate of picked) {

@@ -18,7 +18,7 @@ export const claims: Topic = {
       deepStrictEqual(second.jobs, []);
       const { job } = await rig.load('job_claim_1');
       deepStrictEqual(job, first.jobs[0]);
-      equal(job.worker?.id, 'worker-a');
+      deepStrictEqual(job.worker, rig.worker('worker-a'));
     },
     'two connections that claim at once share the jobs': async (rig) => {
       for (let i = 0; i < 40; i++) await rig.create(`job_race_${i}`);
@@ -92,6 +92,20 @@ export const claims: Topic = {
       deepStrictEqual(tenants, ['noisy', 'noisy', 'quiet', 'small']);
       const next = await rig.claim('worker-a', { limit: 4, afterTenant: lastTenant });
       equal(next.jobs.length, 4);
+    },
+    'a claim for one tenant takes nobody else’s, and is not held up by them': async (rig) => {
+      for (let i = 0; i < 20; i++) await rig.create(`job_other_${i}`, { tenantId: 'a' });
+      for (let i = 0; i < 20; i++) await rig.create(`job_others_${i}`, { tenantId: 'z' });
+      for (let i = 0; i < 3; i++) await rig.create(`job_own_${i}`, { tenantId: 'm' });
+      for (const afterTenant of ['', 'm', 'z']) {
+        const { jobs } = await rig.claim('worker-a', { limit: 1, tenantId: 'm', afterTenant });
+        deepStrictEqual(
+          jobs.map(({ spec }) => spec.tenantId),
+          ['m'],
+        );
+      }
+      deepStrictEqual((await rig.claim('worker-a', { tenantId: 'm' })).jobs, []);
+      equal((await rig.claim('worker-a', { limit: 50 })).jobs.length, 40);
     },
     'the turn goes on where the last claim ended': async (rig) => {
       for (const tenantId of ['a', 'b', 'c']) {

@@ -2,8 +2,6 @@ import { deepStrictEqual, equal } from 'node:assert/strict';
 import { command } from '../sample-commands.js';
 import type { Topic } from './rig.js';
 
-const worker = { id: 'worker-a', incarnation: 'worker-a.1' };
-
 /** Something was saved, and whoever asked for it never heard of it. */
 export const lostReplies: Topic = {
   name: 'lost replies',
@@ -22,14 +20,17 @@ export const lostReplies: Topic = {
       async (rig) => {
         await rig.create('job_lost_2');
         await rig.claim('worker-a');
-        const { held } = await rig.store.beat({ worker, leaseMs: 30_000, lanes: [] });
+        const { held } = await rig.store.beat({ worker: rig.worker('worker-a'), leaseMs: 30_000, lanes: [] });
         equal(held.length, 1);
         const stranger = held[0];
         await rig.give(
           stranger?.jobId ?? '',
           command('interrupt', { attemptId: stranger?.attemptId ?? '', cause: { reason: 'drained' } }),
         );
-        deepStrictEqual((await rig.store.beat({ worker, leaseMs: 30_000, lanes: [] })).held, []);
+        deepStrictEqual(
+          (await rig.store.beat({ worker: rig.worker('worker-a'), leaseMs: 30_000, lanes: [] })).held,
+          [],
+        );
         const { jobs } = await rig.claim('worker-b');
         deepStrictEqual(
           jobs.map(({ spec, recoveryCount }) => [spec.jobId, recoveryCount]),
@@ -37,9 +38,13 @@ export const lostReplies: Topic = {
         );
       },
     'a heartbeat that is sent again only prolongs the lease': async (rig) => {
-      await rig.store.beat({ worker, leaseMs: 30_000, lanes: [] });
+      await rig.store.beat({ worker: rig.worker('worker-a'), leaseMs: 30_000, lanes: [] });
       rig.clock.advance(10_000);
-      const { alive, leaseUntil } = await rig.store.beat({ worker, leaseMs: 30_000, lanes: [] });
+      const { alive, leaseUntil } = await rig.store.beat({
+        worker: rig.worker('worker-a'),
+        leaseMs: 30_000,
+        lanes: [],
+      });
       deepStrictEqual([alive, leaseUntil], [true, rig.clock.now() + 30_000]);
     },
     'a message, an effect and a hold are there once': async (rig) => {

@@ -43,9 +43,10 @@ export const effects: Topic = {
       await rig.give('job_effect_9', command('begin-effect', held));
       await rig.give('job_effect_9', command('doubt-effect', held));
       const ref = { step: 'charge', occurrence: 1, entry: 1 };
+      rig.clock.advance(1_000_000);
       const closing = await rig.prepare(
         'job_effect_9',
-        command('reconcile-effect', { ...held, now: rig.clock.now() + 1_000_000 }),
+        command('reconcile-effect', { ...held, now: rig.clock.now() }),
         { noResultOf: ref },
       );
       await rig.store.putEffect({ jobId: 'job_effect_9', ...ref, result: null });

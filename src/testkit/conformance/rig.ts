@@ -13,6 +13,7 @@ import {
   type JobSpec,
   type RateLimit,
   type RejectionCode,
+  type WorkerRef,
 } from '../../kernel/index.js';
 import type { Claimed, CommitItem, CommitReply, Loaded, Store } from '../../ports/store.js';
 import { fakeClock, type FakeClock } from '../fake-clock.js';
@@ -22,21 +23,26 @@ import { aJobSpec, T0 } from '../sample-job.js';
 /** Opens a store on this clock. `name` tells stores of one case apart: the same name opens the same data again. */
 export type OpenStore = (options: { clock: FakeClock; name: string }) => Promise<Store>;
 
+/** What a worker of a case is called in full, where a store lets nobody use any name. */
+export type RigOptions = { readonly workerId?: (name: string) => string };
+
 /** A store under test, with what it takes to give commands to its jobs: load, decide, commit. */
 export class Rig {
   readonly clock = fakeClock(T0);
   readonly #open: OpenStore;
+  readonly #workerId: (name: string) => string;
   readonly #opened: Store[] = [];
   #commands = 0;
   #claims = 0;
   store!: Store;
 
-  private constructor(open: OpenStore) {
+  private constructor(open: OpenStore, { workerId = (name) => name }: RigOptions) {
     this.#open = open;
+    this.#workerId = workerId;
   }
 
-  static async start(open: OpenStore): Promise<Rig> {
-    const rig = new Rig(open);
+  static async start(open: OpenStore, options: RigOptions = {}): Promise<Rig> {
+    const rig = new Rig(open, options);
     rig.store = await rig.connect();
     return rig;
   }
@@ -50,6 +56,12 @@ export class Rig {
 
   async stop(): Promise<void> {
     await Promise.all(this.#opened.map((store) => store.close()));
+  }
+
+  /** A worker of this name, in its first life. */
+  worker(name: string): WorkerRef {
+    const id = this.#workerId(name);
+    return { id, incarnation: `${id}.1` };
   }
 
   async load(jobId: string): Promise<Loaded> {
@@ -107,20 +119,22 @@ export class Rig {
       rate = null,
       ratePerTenant = false,
       afterTenant = '',
+      tenantId,
       store = this.store,
     }: ClaimOptions = {},
   ): Promise<Claimed> {
-    const ref = { id: worker, incarnation: `${worker}.1` };
+    const ref = this.worker(worker);
     await store.beat({ worker: ref, leaseMs: 30_000, lanes: [] });
     return store.claim({
       worker: ref,
       lanes: lanes.map((lane) => ({ lane, keyLimit, tenantLimit, rate, ratePerTenant })),
       limit,
       afterTenant,
+      ...(tenantId === undefined ? {} : { tenantId }),
       decide: (found, now) => {
         this.#claims += 1;
-        const attemptId = `${worker}/${this.#claims}`;
-        const claim = command('claim', { now, attemptId, worker: ref, actor: `worker:${worker}` });
+        const attemptId = `${ref.incarnation}/${this.#claims}`;
+        const claim = command('claim', { now, attemptId, worker: ref, actor: `worker:${ref.id}` });
         const decision = decide(found.job, claim, new StepLog());
         if (!decision.ok) return null;
         return prepareCommit(found, {
@@ -141,10 +155,11 @@ export class Rig {
 
   async #prepare(
     jobId: string,
-    given: Command,
+    asked: Command,
     extras: Extras,
   ): Promise<CommitItem | RejectionCode | 'nothing to record'> {
     const { found } = await this.store.load(jobId);
+    const given = asItsHolder(asked, found && found.job);
     const past = await this.commits(jobId);
     const steps = new StepLog();
     for (const { before, event } of changesOf(past)) steps.apply(before, event);
@@ -156,12 +171,18 @@ export class Rig {
     const fails = events.some(({ type }) => type === 'dlq.recorded');
     const dlqItem = fails ? openDlqItem(changesOf([...past, { jobId, rev, events }])) : null;
     this.#commands += 1;
-    return prepareCommit(
-      found,
-      { jobId, commandId: `command-${this.#commands}`, events },
-      { dlqItem, ...extras },
-    );
+    const commandId =
+      'attemptId' in given ? `${given.attemptId}:${this.#commands}` : `command-${this.#commands}`;
+    return prepareCommit(found, { jobId, commandId, events, commands: [given] }, { dlqItem, ...extras });
   }
+}
+
+/** The samples speak in the name of the sample worker. Who hands a job back is its holder. */
+function asItsHolder(given: Command, job: Job | null): Command {
+  const { worker } = job ?? {};
+  const isHolders =
+    given.actor.startsWith('worker:') || (given.type === 'interrupt' && given.cause.reason === 'drained');
+  return worker && isHolders ? { ...given, actor: `worker:${worker.id}` } : given;
 }
 
 export type ClaimOptions = {
@@ -172,6 +193,7 @@ export type ClaimOptions = {
   rate?: RateLimit | null;
   ratePerTenant?: boolean;
   afterTenant?: string;
+  tenantId?: string;
   store?: Store;
 };
 

@@ -32,7 +32,7 @@ export const leases: Topic = {
     'a heartbeat prolongs the lease and tells what the worker holds': async (rig) => {
       const { attemptId } = await rig.running('job_lease_1');
       rig.clock.advance(10_000);
-      const worker = { id: 'worker-a', incarnation: 'worker-a.1' };
+      const worker = rig.worker('worker-a');
       const reply = await rig.store.beat({ worker, leaseMs: 30_000, lanes: [] });
       deepStrictEqual(reply, {
         now: rig.clock.now(),
@@ -49,7 +49,7 @@ export const leases: Topic = {
       const found = (await rig.store.orphans({ limit: 10 })).jobs;
       deepStrictEqual(found, [await rig.load('job_lease_2')]);
       const reply = await rig.store.beat({
-        worker: { id: 'worker-a', incarnation: 'worker-a.1' },
+        worker: rig.worker('worker-a'),
         leaseMs: 30_000,
         lanes: [],
       });

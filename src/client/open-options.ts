@@ -1,0 +1,30 @@
+import { PawlError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import type { Store } from '../ports/store.js';
+import { httpStore, type RemoteSession } from '../stores/http/http-store.js';
+import { openStore, parseStoreUrl } from './open-store.js';
+
+/** `session`: set where the store is a server's, which sees to everything but the handlers. */
+export type Opened = { readonly store: Store; readonly session: RemoteSession | null };
+
+/** Opens what an application was told to work on. */
+export async function openOptions(
+  { store, key, retention }: { store: string | Store; key?: string; retention?: unknown },
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<Opened> {
+  const kind = typeof store === 'string' ? parseStoreUrl(store).kind : null;
+  if (kind !== 'http') {
+    if (key !== undefined) throw invalid('key', 'is for the store of a server, http:// or https://');
+    if (kind === 'memory') {
+      log.warn('persistent storage is not enabled: jobs are visible in this process only');
+    }
+    return { store: typeof store === 'string' ? await openStore(store, { clock }) : store, session: null };
+  }
+  if (retention !== undefined) throw invalid('retention', 'is the server’s to see to');
+  return httpStore({ url: store as string, key: key ?? null, clock });
+}
+
+function invalid(option: string, problem: string): PawlError {
+  return new PawlError('INVALID_OPTION', { detail: `${option} ${problem}`, details: { option } });
+}

@@ -1,0 +1,39 @@
+import { claimableAt, decide, NO_STEPS, type WorkerRef } from '../kernel/index.js';
+import type { Engine } from '../engine/engine.js';
+import { prepareCommit } from '../engine/prepare-commit.js';
+import type { ClaimRequest, Head } from '../ports/store.js';
+import { quarantine } from './quarantine.js';
+
+export type Claiming = {
+  readonly worker: WorkerRef;
+  /** It runs a suspect already. */
+  readonly hasSuspect: boolean;
+  /** Names a claim. No name ever comes twice. */
+  readonly nextAttemptId: () => string;
+};
+
+/** What a claim decides on each job that is due, wherever it is decided: beside the worker, or in front of its store. */
+export function claimDecision(engine: Engine, { worker, hasSuspect, nextAttemptId }: Claiming) {
+  const heads = new Map<string, Head>();
+  const suspects = quarantine({ occupied: hasSuspect });
+  const actor = `worker:${worker.id}`;
+  const decideOn: ClaimRequest['decide'] = (found, now) => {
+    const attemptId = nextAttemptId();
+    const { spec, rev } = found.job;
+    const command = { type: 'claim', now, actor, attemptId, worker, early: false } as const;
+    const decision = decide(found.job, command, NO_STEPS);
+    if (!decision.ok || !suspects.admits(found.job)) return null;
+    const { events } = decision;
+    const outbox = engine.subscriptions.lettersFor(spec, { rev: rev + 1, events });
+    const item = prepareCommit(found, { jobId: spec.jobId, commandId: attemptId, events }, { outbox });
+    engine.meters.wait.observe((now - (claimableAt(found.job) ?? now)) / 1_000);
+    heads.set(spec.jobId, { link: item.link, inboxRev: found.inboxRev });
+    return item;
+  };
+  return {
+    decide: decideOn,
+    /** Where a job stands that was claimed. */
+    headOf: (jobId: string): Head | undefined => heads.get(jobId),
+    leftSuspect: suspects.left,
+  };
+}

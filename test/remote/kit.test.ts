@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { FakeClock } from '../../src/testkit/index.js';
+import { prng, Rig, STORE_CONFORMANCE } from '../../src/testkit/index.js';
+import type { Store } from '../../src/ports/store.js';
+import { httpStore } from '../../src/stores/http/http-store.js';
+import { memoryStore } from '../../src/stores/memory/memory-store.js';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { groundOn, sqliteUrl } from './ground.js';
+import { throughServer } from './through-server.js';
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop(), 60_000);
+
+const STORES: Readonly<Record<string, (clock: FakeClock) => Promise<Store>>> = {
+  memory: async (clock) => memoryStore({ clock }),
+  sqlite: (clock) => sqliteStore({ path: sqliteUrl().slice('sqlite:'.length), clock }),
+  postgres: async (clock) =>
+    postgresStore({ url: await postgres.createDatabase(), clock, now: () => clock.now() }),
+};
+
+/** The topics that a remote worker is held to. */
+const TOPICS = ['fencing', 'effects', 'inbox', 'claims', 'leases', 'wake-ups', 'lost replies'];
+
+/**
+ * Cases of these topics that are about more than one tenant, or about what only those do who stand beside the store. A remote
+ * worker has one tenant, that of its key: the other tenants' cases are told by tenants.test.ts.
+ */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  'JOB-14 tenants take turns: a noisy one cannot starve the rest': 'a key has one tenant',
+  'the turn goes on where the last claim ended': 'a key has one tenant',
+  'a claim for one tenant takes nobody else’s, and is not held up by them': 'a key has one tenant',
+  'DEC-5 a worker that comes back under its id ends its earlier incarnation at once, and never a later one':
+    'its workers have names that no key gives',
+};
+
+describe.each(Object.entries(STORES))('the kit through a server on %s', (_, open) => {
+  const topics = STORE_CONFORMANCE.filter(({ name }) => TOPICS.includes(name));
+  test('every topic is there', () => expect(topics.length).toBe(TOPICS.length));
+
+  for (const { name, cases } of topics) {
+    describe(name, () => {
+      for (const [title, run] of Object.entries(cases).filter(([title]) => !(title in ELSEWHERE))) {
+        test(title, async () => {
+          let under = '';
+          let own: Promise<Store> | null = null;
+          let ground: ReturnType<typeof groundOn> | null = null;
+          let key: Promise<string> | null = null;
+          const sent: Map<string, number>[] = [];
+          const rig = await Rig.start(
+            async ({ clock }) => {
+              // Its time is that of the case, from the first answer on.
+              own ??= open(clock).then((store) => ({ ...store, close: async () => undefined }));
+              ground ??= groundOn(await own, { clock, random: prng(1), upkeep: false });
+              const { serving, key: newKey } = await ground;
+              key ??= newKey();
+              const { store, session } = await httpStore({ url: serving.url, key: await key, clock });
+              under = session.namedUnder;
+              const both = throughServer(store, await own);
+              sent.push(both.sent);
+              return both.store;
+            },
+            { workerId: (worker) => `${under}${worker}` },
+          );
+          onTestFinished(() => rig.stop());
+          await run(rig);
+          expect(sent.some(({ size }) => size > 0)).toBe(true);
+        });
+      }
+    });
+  }
+});

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { effect, happened, notHappened, task } from '../../src/index.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { groundOn, remoteApp, sqliteUrl } from './ground.js';
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop());
+
+const STORES = {
+  memory: async () => 'memory:',
+  sqlite: async () => sqliteUrl(),
+  postgres: () => postgres.createDatabase(),
+};
+const RESULT = { timeout: '20s' } as const;
+
+describe.each(Object.entries(STORES))('a remote worker, before a server on %s', (_, url) => {
+  test('GUA-4 GUA-8 an order with a charge, a nap, an approval and children', async () => {
+    const charged = new Map<string, string>();
+    const charge = effect({
+      name: 'charge',
+      run: ({ cents }: { cents: number }, { idempotencyKey }) => {
+        charged.set(idempotencyKey, `ch_${cents}`);
+        return { id: `ch_${cents}` };
+      },
+      reconcile: (_input, { idempotencyKey }) => {
+        const id = charged.get(idempotencyKey);
+        return id ? happened({ id }) : notHappened();
+      },
+    });
+    const ship = task({ name: 'ship' }, ({ input }) => `shipped ${String(input)}`);
+    const order = task({ name: 'order', signals: ['approval'] }, async ({ step }) => {
+      const { cents } = await step.run('quote', () => ({ cents: 700 }));
+      const paid = await step.effect('charge', charge, { cents });
+      await step.sleep('nap', '50ms');
+      const approved = await step.waitFor<boolean>('approval', { timeout: '1m' });
+      const shipped = await Promise.all(['a', 'b', 'c'].map((line) => step.call('ship', ship, line)));
+      return { paid, approved, shipped };
+    });
+    const { app: server, serving, key } = await groundOn(await url());
+    const app = await remoteApp(serving.url, { key: await key(), tasks: [order, ship] });
+    const { job } = await app.start(order, null, { idempotencyKey: 'order_1' });
+    expect((await app.start(order, null, { idempotencyKey: 'order_1' })).idempotentHit).toBe(true);
+    await expect.poll(async () => (await job.status()).waits[0]?.key, { timeout: 10_000 }).toBe('approval');
+    expect(await job.signal('approval', true)).toBe('delivered');
+    expect(await job.signal('approval', false)).toBe('repeated');
+    expect(await job.result(RESULT)).toEqual({
+      paid: { id: 'ch_700' },
+      approved: true,
+      shipped: ['shipped a', 'shipped b', 'shipped c'],
+    });
+    expect(charged.size).toBe(1);
+    expect(await server.counts({ tenantId: 'acme' })).toEqual({ succeeded: 4 });
+  });
+
+  test('500 jobs are run by two remote workers, each once', async () => {
+    const runs: number[] = [];
+    const job = task({ name: 'job' }, ({ input }) => runs.push(input as number));
+    const { serving, key } = await groundOn(await url());
+    const one = await remoteApp(serving.url, { key: await key(), tasks: [job] });
+    await remoteApp(serving.url, { key: await key(), tasks: [job] });
+    const inputs = Array.from({ length: 500 }, (_unused, n) => n);
+    const all = await one.startMany(
+      job,
+      inputs.map((input) => ({ input })),
+    );
+    await Promise.all(all.map((started) => started.job.result(RESULT)));
+    expect(runs.toSorted((a, b) => a - b)).toEqual(inputs);
+  });
+
+  test('a job that fails is retried, then dead-lettered with its item', async () => {
+    let runs = 0;
+    const job = task({ name: 'job', retry: { maxRetries: 1, baseMs: 20, jitterMs: 0 } }, () => {
+      runs += 1;
+      throw new Error('no');
+    });
+    const { app: server, serving, key } = await groundOn(await url());
+    const app = await remoteApp(serving.url, { key: await key(), tasks: [job] });
+    const { job: handle } = await app.start(job, null);
+    await expect(handle.result(RESULT)).rejects.toMatchObject({ code: 'JOB_FAILED' });
+    expect(runs).toBe(2);
+    expect(await server.deadLetters.list()).toMatchObject([{ jobId: handle.id }]);
+  });
+
+  test('a cancelled job’s handler hears of it at once', async () => {
+    let aborted = 0;
+    const job = task(
+      { name: 'job' },
+      ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            aborted += 1;
+            reject(new Error('stop'));
+          });
+        }),
+    );
+    const { serving, key } = await groundOn(await url());
+    const token = await key();
+    await remoteApp(serving.url, { key: token, tasks: [job], work: { lease: '1m' } });
+    const client = await remoteApp(serving.url, { key: token, tasks: [job], work: false });
+    const { job: handle } = await client.start(job, null);
+    await expect.poll(async () => (await handle.status()).status, { timeout: 10_000 }).toBe('running');
+    await handle.cancel();
+    await expect.poll(() => aborted, { timeout: 5_000 }).toBe(1);
+    expect((await handle.status()).status).toBe('cancelled');
+  });
+
+  test('DEC-5 a remote worker that stops hands its job back, and another finishes it', async () => {
+    let runs = 0;
+    const job = task({ name: 'job' }, () => (++runs === 1 ? new Promise(() => undefined) : 'by another'));
+    const { serving, key } = await groundOn(await url());
+    const first = await remoteApp(serving.url, { key: await key(), tasks: [job] });
+    const { job: handle } = await first.start(job, null);
+    await expect.poll(() => runs, { timeout: 10_000 }).toBe(1);
+    await first.stop();
+    expect(await handle.status()).toMatchObject({ status: 'interrupted', interruptedReason: 'drained' });
+    const second = await remoteApp(serving.url, { key: await key(), tasks: [job] });
+    expect(await second.job(handle.id).result(RESULT)).toBe('by another');
+  });
+
+  test('GUA-12 a long loop goes on from its checkpoint', async () => {
+    let pauses = 0;
+    const job = task({ name: 'loop' }, async ({ step }) => {
+      let { n, sum } = await step.resume({ n: 0, sum: 0 });
+      while (n < 6) {
+        if (n === 3) {
+          pauses += 1;
+          await step.sleep('nap', '1500ms');
+        }
+        sum += await step.run('add', () => n);
+        n += 1;
+        await step.checkpoint({ n, sum });
+      }
+      return sum;
+    });
+    const { serving, key } = await groundOn(await url());
+    const app = await remoteApp(serving.url, { key: await key(), tasks: [job] });
+    const { job: handle } = await app.start(job, null);
+    expect(await handle.result(RESULT)).toBe(15);
+    expect(pauses).toBe(2);
+  });
+});
+
+test('a server needs no worker of its own: it sees to what remote workers leave behind', async () => {
+  const { serving, key } = await groundOn(sqliteUrl());
+  const nap = task({ name: 'nap' }, async ({ step }) => {
+    await step.sleep('long', '1500ms');
+    return 'awake';
+  });
+  const app = await remoteApp(serving.url, { key: await key(), tasks: [nap] });
+  expect(await (await app.start(nap, null)).job.result(RESULT)).toBe('awake');
+});
+
+test('step.transaction takes a store of one’s own', async () => {
+  const { serving, key } = await groundOn('memory:');
+  const job = task({ name: 'job', retry: { maxRetries: 0 } }, ({ step }) =>
+    step.transaction('book', () => null),
+  );
+  const app = await remoteApp(serving.url, { key: await key(), tasks: [job] });
+  const { job: handle } = await app.start(job, null);
+  await expect(handle.result(RESULT)).rejects.toThrow('TX_UNSUPPORTED');
+});
+
+test('what belongs to a server’s own applications is refused by name', async () => {
+  const { serving, key } = await groundOn('memory:');
+  const app = await remoteApp(serving.url, { key: await key(), tasks: [], work: false });
+  await expect(app.counts()).rejects.toMatchObject({ code: 'REMOTE_UNSUPPORTED' });
+  await expect(app.unknownEffects()).rejects.toMatchObject({ code: 'REMOTE_UNSUPPORTED' });
+});
