@@ -8,6 +8,8 @@ const POLLS: ReadonlySet<string> = new Set([
   'due',
   'unread',
   'takeOutbox',
+  'dueSchedules',
+  'records',
   'retrying',
   'dlqEntered',
 ]);
@@ -72,9 +74,8 @@ function claimWith(method: Method, points: Points): Method {
   return pointed as unknown as Method;
 }
 
-function hasFound({ jobs, jobIds, entries, tenants }: Readonly<Record<string, unknown>>): boolean {
-  const found = jobs ?? jobIds ?? entries ?? tenants;
-  return Array.isArray(found) && found.length > 0;
+function hasFound({ now: _now, ...reply }: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(reply).some((found) => Array.isArray(found) && found.length > 0);
 }
 
 function refusals({ replies }: CommitReplies): string[] {
