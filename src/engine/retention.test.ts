@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { task } from '../client/task.js';
+import { verifyEvidence, type EvidenceVerdict } from './evidence/verify-evidence.js';
 import { advanceUntil } from '../testkit/index.js';
 import { onEveryStore } from '../../test/on-every-store.js';
 
@@ -10,10 +11,12 @@ const broken = task({ name: 'broken', retry: { maxRetries: 0 } }, () => {
 });
 
 onEveryStore((fresh) => {
-  test('finished jobs go when their time is up, by task and by how they ended; open dead letters stay', async () => {
+  test('GUA-14 finished jobs go when their time is up, by task and by how they ended; open dead letters stay; evidence comes first', async () => {
+    const written = new Map<string, EvidenceVerdict>();
     const rig = await fresh.app({
       tasks: [job, ledger, broken],
       retention: {
+        evidence: async ({ jobId, lines }) => void written.set(jobId, await verifyEvidence(lines)),
         keep: '6h',
         rules: [
           { task: 'ledger', keep: '3650d' },
@@ -38,5 +41,7 @@ onEveryStore((fresh) => {
     await rig.app.deadLetters.askDiscard(letter?.dlqId ?? '', { by: 'ann', reason: 'old' });
     await rig.app.deadLetters.approveDiscard(letter?.dlqId ?? '', { by: 'bob' });
     await advanceUntil(rig.clock, async () => (await rig.store.load(failed.id)).found === null);
+    expect([...written.keys()]).toEqual([gone.id, failed.id]);
+    expect([...written.values()].every(({ holds }) => holds)).toBe(true);
   });
 });

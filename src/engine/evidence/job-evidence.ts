@@ -5,8 +5,8 @@ import { summaryOf, type EvidenceRecord } from './evidence-record.js';
 
 const PAGE = 500;
 
-/** A job as it was at one moment: its row, and which results its ledger held before. */
-type Snapshot = { readonly job: Job; readonly known: ReadonlySet<string> };
+/** A job as it was at one moment: its row, and which results its ledger held before; null if it has ended, and all count. */
+type Snapshot = { readonly job: Job; readonly known: ReadonlySet<string> | null };
 
 /**
  * Everything that is known of a job, record by record; its log is read in pages. The job may go on meanwhile: what is
@@ -28,7 +28,7 @@ export async function* jobEvidence(store: Store, jobId: string): AsyncGenerator<
   }
   const effects = (await store.effects(jobId)).results.filter(
     // What the job began after its row was read is not part of this.
-    (result) => known.has(entryOf(result)) || intended.has(entryOf(result)),
+    (result) => known === null || known.has(entryOf(result)) || intended.has(entryOf(result)),
   );
   for (const { step, occurrence, entry, result } of effects)
     yield { kind: 'effect', step, occurrence, entry, result };
@@ -49,12 +49,11 @@ export async function* jobEvidence(store: Store, jobId: string): AsyncGenerator<
 async function snapshot(store: Store, jobId: string): Promise<Snapshot> {
   const { found } = await store.load(jobId);
   if (found === null) throw gone(jobId);
+  if (isTerminal(found.job.status)) return { job: found.job, known: null };
   const { results } = await store.effects(jobId);
-  const known = new Set(results.map(entryOf));
-  if (isTerminal(found.job.status)) return { job: found.job, known };
   const later = (await store.load(jobId)).found;
   if (later === null) throw gone(jobId);
-  return { job: later.job, known };
+  return { job: later.job, known: new Set(results.map(entryOf)) };
 }
 
 /** Most rows speak of no effect, and are not even read. */

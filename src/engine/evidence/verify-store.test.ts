@@ -9,6 +9,7 @@ import { memoryStore } from '../../stores/memory/memory-store.js';
 import { openDatabase } from '../../stores/sqlite/driver.js';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.js';
 import { aJobSpec, claimedBy, created, event, fakeClock, T0, testApp } from '../../testkit/index.js';
+import { onEveryStore } from '../../../test/on-every-store.js';
 import { prepareCommit } from '../prepare-commit.js';
 import { EvidenceExport } from './export-evidence.js';
 import { verifyEvidence } from './verify-evidence.js';
@@ -24,24 +25,27 @@ const broken = task({ name: 'broken', retry: { maxRetries: 1 } }, () => {
 });
 const asks = task({ name: 'asks' }, ({ step }) => step.waitFor('answer'));
 
-test('GUA-14 every job of a store is checked, page by page, whatever has become of it', async () => {
-  const rig = await testApp({ tasks: [order, broken, asks] });
-  onTestFinished(() => rig.stop());
-  await rig.app.startMany(
-    order,
-    Array.from({ length: 450 }, (_, input) => ({ input })),
-  );
-  const failed = (await rig.app.start(broken, null)).job;
-  const waiting = (await rig.app.start(asks, null)).job;
-  await rig.app.start(order, 1, { delay: '1d' });
-  await rig.ended(failed);
-  const progress: number[] = [];
-  const verdict = await rig.app.evidence.verifyAll({ onProgress: (jobs) => progress.push(jobs) });
-  expect(verdict).toMatchObject({ holds: true, jobs: 453, broken: [], brokenJobs: 0 });
-  expect(progress.at(-1)).toBe(453);
-  expect(progress.length).toBeGreaterThan(50);
-  expect(await rig.app.evidence.verify(waiting.id)).toMatchObject({ holds: true, problem: null });
-  await expect(rig.app.evidence.verify('job_nobody')).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+onEveryStore((fresh) => {
+  test('GUA-14 every job of a store is checked, page by page, whatever has become of it', async () => {
+    const rig = await fresh.app({ tasks: [order, broken, asks] });
+    await rig.app.startMany(
+      order,
+      Array.from({ length: 210 }, (_, input) => ({ input })),
+    );
+    const failed = (await rig.app.start(broken, null)).job;
+    const waiting = (await rig.app.start(asks, null)).job;
+    await rig.app.start(order, 1, { delay: '1d' });
+    await rig.ended(failed);
+    const progress: number[] = [];
+    const verdict = await rig.app.evidence.verifyAll({ onProgress: (jobs) => progress.push(jobs) });
+    expect(verdict).toMatchObject({ holds: true, jobs: 213, broken: [], brokenJobs: 0 });
+    expect(progress.at(-1)).toBe(213);
+    expect(progress.length).toBeGreaterThan(20);
+    expect(await rig.app.evidence.verify(waiting.id)).toMatchObject({ holds: true, problem: null });
+    await expect(rig.app.evidence.verify('job_nobody')).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+    const exported = rig.app.evidence.export([failed.id, waiting.id]);
+    expect(await verifyEvidence(exported)).toMatchObject({ holds: true, jobs: 2 });
+  });
 });
 
 describe('GUA-14 a store that somebody has changed', () => {
@@ -87,7 +91,8 @@ describe('GUA-14 a store that somebody has changed', () => {
 });
 
 describe('GUA-14 a job with 100,000 events', () => {
-  const STEPS = 100_000;
+  const COMMITS = 5_000;
+  const EVENTS_EACH = 20;
   const jobId = aJobSpec().jobId;
 
   async function longJob(): Promise<Store> {
@@ -96,9 +101,11 @@ describe('GUA-14 a job with 100,000 events', () => {
     const { found } = await store.load(jobId);
     await store.commit([prepareCommit(found, { jobId, commandId: 'c2', events: [claimedBy('worker-a')] })]);
     let head = (await store.load(jobId)).found;
-    for (let n = 3; n <= STEPS; n++) {
-      const recorded = event('step.recorded', { step: `s${n}` });
-      const item = prepareCommit(head, { jobId, commandId: `c${n}`, events: [recorded] });
+    for (let n = 3; n <= COMMITS + 2; n++) {
+      const events = Array.from({ length: EVENTS_EACH }, (_, i) =>
+        event('step.recorded', { step: `s${n}.${i}` }),
+      );
+      const item = prepareCommit(head, { jobId, commandId: `c${n}`, events });
       await store.commit([item]);
       head = head && { ...head, job: { ...head.job, rev: item.rev }, link: item.link };
     }
@@ -128,7 +135,9 @@ describe('GUA-14 a job with 100,000 events', () => {
           yield line;
         }
       }
-      expect(await verifyEvidence(lines())).toMatchObject({ holds: true, jobs: 1, commits: STEPS });
+      const verdict = await verifyEvidence(lines());
+      expect(verdict).toMatchObject({ holds: true, jobs: 1, commits: COMMITS + 2 });
+      expect(verdict.events).toBeGreaterThan(COMMITS * EVENTS_EACH);
       expect(ahead).toBeLessThan(1_000);
     },
   );
