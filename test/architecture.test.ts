@@ -26,7 +26,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   stores: ['@photostructure/sqlite', 'node:fs', 'node:path', 'pg'],
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
-  http: ['@hono/node-server', 'hono', 'node:http', 'node:net', 'zod'],
+  http: ['@hono/node-server', 'hono', 'node:events', 'node:http', 'node:net', 'zod'],
   client: ['node:dns/promises', 'node:fs', 'node:http', 'node:https', 'node:net'],
   cli: ['commander', 'node:child_process', 'node:fs', 'node:path', 'node:url'],
 };
