@@ -37,7 +37,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   stores: ['@photostructure/sqlite', 'node:fs', 'node:path', 'pg'],
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
-  http: ['@hono/node-server', 'hono', 'node:http', 'node:net', 'node:perf_hooks', 'zod'],
+  http: ['@hono/node-server', 'hono', 'node:events', 'node:http', 'node:net', 'node:perf_hooks', 'zod'],
   client: [
     '@opentelemetry/api',
     'node:dns/promises',

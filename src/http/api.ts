@@ -31,10 +31,13 @@ export class Api {
     for (const route of routes) {
       this.app.on(route.method, route.path, (context) => this.#serve(context, route));
     }
-    for (const [path, methods] of methodsByPath(routes)) {
-      this.app.all(path, (context) => this.#refuse(context, methods));
-    }
-    this.app.notFound((context) => this.#refuse(context, null));
+    // Kept out of the router: a second match for every path would cost each request its quickest way.
+    const known = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
+    this.app.notFound((context) => {
+      const path = new URL(context.req.url).pathname;
+      const there = known.filter(({ pattern }) => pattern.test(path));
+      return this.#refuse(context, there.length === 0 ? null : there.map(({ method }) => method));
+    });
   }
 
   /** The answer to what is no request at all: a host or an address that cannot be one. */
@@ -45,32 +48,37 @@ export class Api {
   }
 
   async #serve(context: Context, route: Route): Promise<Response> {
-    const { headers } = context.req.raw;
+    const { raw } = context.req;
+    const { headers } = raw;
     const meta = this.#metaOf(headers);
     try {
       const caller = route.access === 'public' ? NOBODY : await this.#doorkeeper.admit(headers, route.access);
       const params = readFields(route.params, context.req.param(), 'path');
-      const query = readFields(route.query, context.req.query(), 'query');
-      const { text, value } = route.body ? await readBody(context.req.raw) : { text: '', value: null };
+      const query = readFields(route.query, raw.url.includes('?') ? context.req.query() : {}, 'query');
+      const { text, value } = route.body ? await readBody(raw) : { text: '', value: null };
       const body = route.body ? readFields(route.body, value, 'body') : null;
-      const request: Omit<ApiRequest<unknown, unknown, unknown>, 'newId'> = {
+      const request: ApiRequest<unknown, unknown, unknown> = {
         ...this.#backend,
         caller,
         params,
         query,
         body,
+        newId: this.#newId,
         header: (name) => headers.get(name) ?? undefined,
-        signal: context.req.raw.signal,
+        // Few routes look at it, and it takes a controller of its own.
+        get signal() {
+          return raw.signal;
+        },
       };
       const key = route.method === 'GET' ? null : headers.get('idempotency-key');
       if (key !== null) {
         const endpoint = `${route.method} ${new URL(context.req.url).pathname}?${new URL(context.req.url).searchParams.toString()}`;
         return await this.#serveOnce(route, request, { meta, key, endpoint, text });
       }
-      const answer = await route.handle({ ...request, newId: (bucket) => this.#newId(bucket) });
+      const answer = await route.handle(request);
       if (!(answer instanceof Response)) return respond(answer, meta);
       // Nobody is going to read it: a stream would go on for ever.
-      if (context.req.raw.method === 'HEAD') await answer.body?.cancel();
+      if (raw.method === 'HEAD') await answer.body?.cancel();
       return answer;
     } catch (error) {
       return this.#fail(error, { contract: route.contract, meta });
@@ -80,12 +88,13 @@ export class Api {
   /** The first answer to a key is every later one's too. An error of ours, or of the store, is no answer. */
   async #serveOnce(
     route: Route,
-    request: Omit<ApiRequest<unknown, unknown, unknown>, 'newId'>,
+    request: ApiRequest<unknown, unknown, unknown>,
     { meta, ...asked }: { meta: Meta; key: string; endpoint: string; text: string },
   ): Promise<Response> {
     const { engine, caller } = request;
     const first = await beginKeyed(engine, asked, caller);
-    if ('status' in first) return json(first.body, first.status, { 'idempotency-replayed': 'true' });
+    if ('status' in first)
+      return json(first.body, first.status, { ...HEADERS, 'idempotency-replayed': 'true' });
     const response = await this.#attempt(route, { ...request, newId: first.newId }, meta);
     try {
       await settle(first, response, route.once ?? null);
@@ -109,10 +118,10 @@ export class Api {
     }
   }
 
-  #newId(bucket?: number): string {
+  readonly #newId = (bucket?: number): string => {
     const { engine } = this.#backend;
     return engine.newId(bucket ?? engine.random.int(BUCKETS));
-  }
+  };
 
   #metaOf(headers: Headers): Meta {
     const given = headers.get('x-request-id');
@@ -128,7 +137,11 @@ export class Api {
     if (status >= 500) this.#backend.engine.log.error('a request failed', { ...meta, error });
     const { fields, facts } = split(details);
     const body = errorEnvelope({ code, message, details: facts }, { contract, meta, fields });
-    return json(JSON.stringify(body), status, status === 401 ? { 'www-authenticate': 'Bearer' } : {});
+    return json(
+      JSON.stringify(body),
+      status,
+      status === 401 ? { ...HEADERS, 'www-authenticate': 'Bearer' } : HEADERS,
+    );
   }
 
   #refuse(context: Context, methods: readonly string[] | null): Response {
@@ -159,14 +172,13 @@ function withoutSecret(body: string, once: string): string {
 }
 
 function respond({ status, data }: Answer, meta: Meta): Response {
-  return json(JSON.stringify(successEnvelope(data, meta)), status, {});
+  return json(JSON.stringify(successEnvelope(data, meta)), status, HEADERS);
 }
 
-function json(body: string, status: number, headers: Readonly<Record<string, string>>): Response {
-  return new Response(body, {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
-  });
+const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+
+function json(body: string, status: number, headers: Record<string, string>): Response {
+  return new Response(body, { status, headers });
 }
 
 /** What is to be said to a stranger about a bug. */
@@ -190,8 +202,6 @@ function split(details: PawlError['details']) {
   return { facts, fields };
 }
 
-function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
-  const methods = new Map<string, string[]>();
-  for (const { method, path } of routes) methods.set(path, [...(methods.get(path) ?? []), method]);
-  return methods;
+function patternOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
 }

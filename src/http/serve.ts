@@ -1,4 +1,5 @@
 import { getRequestListener } from '@hono/node-server';
+import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pawl } from '../client/pawl.js';
@@ -37,6 +38,8 @@ const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_TASK = 'default';
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 const HOUR_MS = 3_600_000;
+/** Connections that wait to be taken up. With the usual 511, a thousand readers that come back at once are turned away. */
+const MOST_KNOCKING = 4_096;
 /** What has not been answered by then is cut off. */
 const DRAIN_MS = 5_000;
 
@@ -52,6 +55,8 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
     });
   }
   const closing = new AbortController();
+  // Every stream listens to it.
+  setMaxListeners(0, closing.signal);
   const feed = new FeedHub(engine);
   const lag = new LoopLag();
   lag.start();
@@ -97,7 +102,7 @@ function open(api: Api, { host, port }: { host: string; port: number }): Promise
     const server = createServer(
       getRequestListener(api.app.fetch, { hostname: host, errorHandler: (error) => api.refuse(error) }),
     );
-    server.listen(port, host, () => resolve(server));
+    server.listen({ port, host, backlog: MOST_KNOCKING }, () => resolve(server));
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const detail = `cannot listen on ${host}:${port} (${cause.code ?? cause.message})`;
       reject(new PawlError('ADDRESS_UNUSABLE', { detail, cause }));
