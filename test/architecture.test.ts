@@ -34,7 +34,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  stores: ['@photostructure/sqlite', 'node:fs', 'node:path', 'pg'],
+  stores: ['@photostructure/sqlite', 'node:fs', 'node:http', 'node:https', 'node:path', 'pg'],
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
   http: ['@hono/node-server', 'hono', 'node:events', 'node:http', 'node:net', 'node:perf_hooks', 'zod'],
@@ -91,7 +91,7 @@ describe('imports point one way', () => {
   });
 
   test('a store never imports another', () => {
-    const stores = ['memory', 'sqlite', 'postgres'];
+    const stores = ['memory', 'sqlite', 'postgres', 'http'];
     for (const path of sources.filter((source) => source.startsWith('src/stores/'))) {
       const own = path.split('/')[2] ?? '';
       const others = stores.filter((store) => store !== own);

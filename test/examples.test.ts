@@ -115,6 +115,14 @@ test('agent-loop: pauses when its budget is used up, and pays for no thought twi
   expect((await counts(folder)).counts).toEqual({ succeeded: 1 });
 });
 
+test('remote-worker: a job is run through a server, and its charge happens once', async () => {
+  const folder = newFolder();
+  const shown = await run('remote-worker', folder);
+  expect(shown).toContain("It waits for 'approval'. Charges so far: 1.");
+  expect(shown).toContain('It came to {"paid":"ch_4200","approved":true}. Charges: 1.');
+  expect((await counts(folder)).counts).toEqual({ succeeded: 1 });
+});
+
 test('transactional-enqueue: a rollback leaves neither row nor job, a commit leaves both', async () => {
   const server = await startPostgres();
   try {

@@ -38,7 +38,8 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
     class: 'validation',
     retryable: false,
     meaning: 'The address of the store is not one.',
-    advice: 'Use `memory:`, `sqlite:` and a path, or `postgres://user@host/database`.',
+    advice:
+      'Use `memory:`, `sqlite:` and a path, `postgres://user@host/database`, or `https://host` of a server.',
   },
   STORE_OUTDATED: {
     class: 'permanent',

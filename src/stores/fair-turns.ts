@@ -9,7 +9,10 @@ export interface DueJobs<T> {
 /** The same, of one tenant; of all without one. */
 export function ofTenant<T>(due: DueJobs<T>, tenantId: string | undefined): DueJobs<T> {
   if (tenantId === undefined) return due;
-  return { tenantsAfter: (after) => (tenantId > after ? [tenantId] : []), of: due.of };
+  return {
+    tenantsAfter: (after) => (tenantId > after ? [tenantId] : []),
+    of: (tenant, limit) => due.of(tenant, limit),
+  };
 }
 
 export type Turns<T> = { readonly picked: readonly T[]; readonly lastTenant: string };

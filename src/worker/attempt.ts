@@ -39,6 +39,10 @@ type Asked = {
 /** Why an attempt can write no more. */
 export type AttemptEnd = 'finished' | 'suspended' | 'lost';
 
+/** What goes into one commit: more would be a row, or a request, that takes long and may be refused for its size. */
+const MOST_COMMANDS = 1_000;
+const MOST_CHARACTERS = 1_048_576;
+
 const ENDINGS: Readonly<Partial<Record<Event['type'], AttemptEnd>>> = {
   'job.succeeded': 'finished',
   'job.failed': 'finished',
@@ -135,9 +139,17 @@ export class Attempt {
   }
 
   #take(): Asked[] {
+    if (this.#queue.length === 1) return this.#queue.splice(0);
     const alone = this.#queue.findIndex(({ options }) => options.alone ?? false);
-    if (alone < 0) return this.#queue.splice(0);
-    return this.#queue.splice(0, Math.max(1, alone));
+    const most = alone < 0 ? this.#queue.length : alone;
+    return this.#queue.splice(0, Math.max(1, Math.min(most, this.#fits())));
+  }
+
+  /** How many of what is asked for make a commit of bearable size. */
+  #fits(): number {
+    let size = 0;
+    const first = this.#queue.findIndex(({ command }) => (size += sizeOf(command)) > MOST_CHARACTERS);
+    return Math.min(first < 0 ? this.#queue.length : first, MOST_COMMANDS);
   }
 
   async #sendOnce(batch: readonly Asked[]): Promise<void> {
@@ -247,4 +259,9 @@ export class Attempt {
       this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
     this.lose('its commits cannot be saved');
   }
+}
+
+/** Roughly: what a step came to is what makes commands large. */
+function sizeOf(command: HeldCommand): number {
+  return 'output' in command ? command.output.length : 0;
 }

@@ -33,7 +33,7 @@ async function begin(world: HostileWorld): Promise<void> {
 /** A command as the job's holder would give it now. */
 function honest(type: CommandType, world: HostileWorld, attemptId: string): Command {
   const base = { now: world.clock.now(), actor: `worker:${world.worker.id}` };
-  if (CLIENTS.has(type)) return command(type, { now: base.now, actor: 'client' } as never);
+  if (CLIENTS.has(type)) return command(type, { now: base.now, actor: 'client' });
   if (type === 'interrupt') {
     return command('interrupt', { ...base, attemptId, cause: { reason: 'drained' } });
   }
@@ -44,7 +44,7 @@ function honest(type: CommandType, world: HostileWorld, attemptId: string): Comm
       ? command(type, { ...base, attemptId, waits: [wait] })
       : command(type, { ...base, attemptId, wait, outcome: 'elapsed', payload: null });
   }
-  if (NOBODYS.has(type)) return command(type, { now: base.now } as never);
+  if (NOBODYS.has(type)) return command(type, { now: base.now });
   return command(type, { ...base, attemptId } as never);
 }
 
@@ -89,9 +89,7 @@ function lies(given: Command, world: HostileWorld): Record<string, Command> {
           },
         }
       : {}),
-    ...('result' in given
-      ? { 'a payload that is no JSON': { ...given, result: 'not json' } as Command }
-      : {}),
+    ...('result' in given ? { 'a payload that is no JSON': { ...given, result: 'not json' } } : {}),
   };
 }
 

@@ -44,7 +44,7 @@ describe.each(Object.entries(STORES))('the kit through a server on %s', (_, open
 
   for (const { name, cases } of topics) {
     describe(name, () => {
-      for (const [title, run] of Object.entries(cases).filter(([title]) => !(title in ELSEWHERE))) {
+      for (const [title, run] of Object.entries(cases).filter(([known]) => !(known in ELSEWHERE))) {
         test(title, async () => {
           let under = '';
           let own: Promise<Store> | null = null;

@@ -123,7 +123,7 @@ describe.each(Object.entries(STORES))('a remote worker, before a server on %s', 
   test('GUA-12 a long loop goes on from its checkpoint', async () => {
     let pauses = 0;
     const job = task({ name: 'loop' }, async ({ step }) => {
-      let { n, sum } = await step.resume({ n: 0, sum: 0 });
+      let { n, sum } = step.resume({ n: 0, sum: 0 });
       while (n < 6) {
         if (n === 3) {
           pauses += 1;

@@ -58,6 +58,6 @@ function limited(
 const MOST_DRAWN = 1_000_000_000;
 
 /** Sixty bits: within one life of one worker none comes twice. */
-function draw({ int }: Backend['engine']['random']): string {
-  return `${1 + int(MOST_DRAWN - 1)}${`${int(MOST_DRAWN)}`.padStart(9, '0')}`;
+function draw(random: Backend['engine']['random']): string {
+  return `${1 + random.int(MOST_DRAWN - 1)}${`${random.int(MOST_DRAWN)}`.padStart(9, '0')}`;
 }

@@ -12,14 +12,14 @@ import {
   type Event,
   type Job,
 } from '../../kernel/index.js';
-import type { CommitItem, CommitRefusal, CommitReply, EntryRef, NewOutboxEntry } from '../../ports/store.js';
+import type { CommitItem, CommitRefusal, CommitReply } from '../../ports/store.js';
 import { holderOf } from '../../worker/names.js';
 import { nothingPast, readPast } from '../../worker/past.js';
 import type { Caller } from '../route.js';
-import { checkFacts } from './entry-facts.js';
+import { guardsOf } from './commit-guards.js';
 import { expectTime } from './expect-time.js';
 import type { HeadCache, KnownHead } from './head-cache.js';
-import { childOf, expectOwnStart, identitiesOf } from './new-work.js';
+import { expectOwnStart, type Offspring } from './new-work.js';
 import { isOwn } from './own-worker.js';
 import { invalid, readGiven, type Given, type HolderCommand } from './worker-commands.js';
 
@@ -33,7 +33,7 @@ export type AskedCommit = {
   readonly commands: readonly unknown[];
   readonly inboxRev: number | null;
   /** The children that its steps start. */
-  readonly children: readonly { readonly spec: unknown; readonly input: string }[];
+  readonly children: readonly Offspring[];
 };
 
 export type Desk = { readonly engine: Engine; readonly heads: HeadCache };
@@ -130,55 +130,6 @@ async function prepare(
     detail: `revision ${item.rev} of job ${jobId} comes out otherwise than the worker has it`,
     details: { jobId },
   });
-}
-
-/** What the store must look at when it saves, and what the commit brings along: worked out here, not taken over. */
-async function guardsOf(
-  engine: Engine,
-  { asked, given, before, steps }: Question & { before: Job | null; steps: typeof NO_STEPS },
-): Promise<Extras | 'moved'> {
-  const [first] = given.commands;
-  if (first.type === 'create') return { identities: identitiesOf(first.spec) };
-  if (before === null) return {};
-  const consumed: string[] = [];
-  const outbox: NewOutboxEntry[] = [];
-  const entries: EntryRef[] = [];
-  for (const command of given.commands) {
-    const { type } = command;
-    if (type === 'begin-effect' || type === 'reconcile-effect') {
-      const entry = await checkFacts(engine, { job: before, steps, command });
-      if (entry === 'moved') return 'moved';
-      // A result that is stored is what the commit records; there is nothing left to overlook.
-      if (entry !== null && command.storedResult === null) entries.push(entry);
-    } else if (type === 'close-effect') {
-      const { step, occurrence, entry } = command;
-      entries.push({ step, occurrence, entry });
-    } else if (type === 'start-child') outbox.push(childOf(before, command, asked.children));
-    else if (type === 'complete-wait' || (type === 'consume-wait' && command.outcome === 'received')) {
-      const key = type === 'complete-wait' ? command.key : command.wait.key;
-      await expectMessage(engine, before, { key, payload: command.payload });
-      consumed.push(key);
-    } else if (type === 'consume-wait' && command.payload !== null)
-      throw invalid('payload', 'came from nowhere');
-  }
-  if (entries.length > 1) throw invalid('commands', 'settle more than one effect');
-  return {
-    attemptId: given.by === 'holder' ? given.attemptId : null,
-    inboxRev: first.type === 'begin-wait' ? asked.inboxRev : null,
-    noResultOf: entries[0] ?? null,
-    consumed,
-    outbox,
-  };
-}
-
-async function expectMessage(
-  { store }: Engine,
-  { spec }: Job,
-  { key, payload }: { key: string; payload: string | null },
-): Promise<void> {
-  const { messages } = await store.inbox(spec.jobId);
-  if (messages.some((message) => message.key === key && message.payload === payload)) return;
-  throw invalid('payload', `is not what the inbox has for '${key}'`);
 }
 
 /** The job is held by a worker of this key. One that nobody holds is left to the kernel, which knows what to say. */

@@ -35,13 +35,14 @@ export function identitiesOf({
   return identities;
 }
 
-export type Offspring = { readonly spec: JobSpec; readonly input: string };
+/** A child as a worker says that it is to be. */
+export type Offspring = { readonly spec: unknown; readonly input: string };
 
 /** Sends a child on its way, if it is the one that the step starts: with the parent's tenant and trace, under its one id. */
 export function childOf(
   parent: Job,
   { wait, child, now, actor }: CommandOf<'start-child'>,
-  offspring: readonly { readonly spec: unknown; readonly input: string }[],
+  offspring: readonly Offspring[],
 ): NewOutboxEntry {
   const own = offspring.find(({ spec }) => (spec as Partial<JobSpec> | null)?.jobId === child.childId);
   if (own === undefined) throw invalid('children', 'lacks the child of a step');

@@ -20,7 +20,7 @@ const MOST_LEASE_MS = 30_000;
 /** What a server keeps for the workers that reach their store through it. */
 export class WorkerDesk {
   readonly engine: Engine;
-  readonly heads = new HeadCache();
+  readonly heads: HeadCache;
   readonly wakeUps: WakeHub;
   readonly #seesToUpkeep: () => boolean;
   #upkeep: Stoppable | null = null;
@@ -28,6 +28,7 @@ export class WorkerDesk {
   /** `seesToUpkeep`: whether remote workers have to rely on this server for it, for want of a worker beside it. */
   constructor(engine: Engine, { seesToUpkeep }: { seesToUpkeep: () => boolean }) {
     this.engine = engine;
+    this.heads = new HeadCache(() => engine.clock.elapsed());
     this.wakeUps = new WakeHub(engine);
     this.#seesToUpkeep = seesToUpkeep;
   }
@@ -43,7 +44,7 @@ export class WorkerDesk {
     return decided.map((one) => {
       if (!('item' in one)) return 'reply' in one ? one.reply : one;
       const reply = replies[next++] as CommitReply;
-      if (reply.ok) this.#saved(one);
+      if (reply.ok) this.#saved(one, reply);
       return reply;
     });
   }
@@ -78,9 +79,13 @@ export class WorkerDesk {
     }
   }
 
-  #saved({ item, before, after }: Extract<Decided, { item: unknown }>): void {
+  #saved(
+    { item, before, after }: Extract<Decided, { item: unknown }>,
+    { repeated }: { repeated: boolean },
+  ): void {
     const { engine } = this;
-    if (after) this.heads.put(after);
+    // What stands there under this name is what was saved first, which need not be what was sent now.
+    if (after && !repeated) this.heads.put(after);
     engine.announceMail(item.outbox);
     const { job } = item;
     if (job === null) return;

@@ -1,0 +1,63 @@
+import type { Engine } from '../../engine/engine.js';
+import type { Extras } from '../../engine/prepare-commit.js';
+import type { Job, StepIndex } from '../../kernel/index.js';
+import type { EntryRef, NewOutboxEntry } from '../../ports/store.js';
+import { checkFacts } from './entry-facts.js';
+import { childOf, identitiesOf, type Offspring } from './new-work.js';
+import { invalid, type Given } from './worker-commands.js';
+
+type Guarded = {
+  readonly asked: { readonly inboxRev: number | null; readonly children: readonly Offspring[] };
+  readonly given: Given;
+  readonly before: Job | null;
+  readonly steps: StepIndex;
+};
+
+/** What the store must look at when it saves, and what the commit brings along: worked out here, not taken over. */
+export async function guardsOf(
+  engine: Engine,
+  { asked, given, before, steps }: Guarded,
+): Promise<Extras | 'moved'> {
+  const [first] = given.commands;
+  if (first.type === 'create') return { identities: identitiesOf(first.spec) };
+  if (before === null) return {};
+  const consumed: string[] = [];
+  const outbox: NewOutboxEntry[] = [];
+  const entries: EntryRef[] = [];
+  for (const command of given.commands) {
+    const { type } = command;
+    if (type === 'begin-effect' || type === 'reconcile-effect') {
+      const entry = await checkFacts(engine, { job: before, steps, command });
+      if (entry === 'moved') return 'moved';
+      // A result that is stored is what the commit records; there is nothing left to overlook.
+      if (entry !== null && command.storedResult === null) entries.push(entry);
+    } else if (type === 'close-effect') {
+      const { step, occurrence, entry } = command;
+      entries.push({ step, occurrence, entry });
+    } else if (type === 'start-child') outbox.push(childOf(before, command, asked.children));
+    else if (type === 'complete-wait' || (type === 'consume-wait' && command.outcome === 'received')) {
+      const key = type === 'complete-wait' ? command.key : command.wait.key;
+      await expectMessage(engine, before, { key, payload: command.payload });
+      consumed.push(key);
+    } else if (type === 'consume-wait' && command.payload !== null)
+      throw invalid('payload', 'came from nowhere');
+  }
+  if (entries.length > 1) throw invalid('commands', 'settle more than one effect');
+  return {
+    attemptId: given.by === 'holder' ? given.attemptId : null,
+    inboxRev: first.type === 'begin-wait' ? asked.inboxRev : null,
+    noResultOf: entries[0] ?? null,
+    consumed,
+    outbox,
+  };
+}
+
+async function expectMessage(
+  { store }: Engine,
+  { spec }: Job,
+  { key, payload }: { key: string; payload: string | null },
+): Promise<void> {
+  const { messages } = await store.inbox(spec.jobId);
+  if (messages.some((message) => message.key === key && message.payload === payload)) return;
+  throw invalid('payload', `is not what the inbox has for '${key}'`);
+}
