@@ -71,10 +71,6 @@ async function starting(recorder: Recorder): Promise<void> {
 }
 
 async function working(recorder: Recorder): Promise<{ order: string; approval: string }> {
-  recorder.text(
-    '## worker',
-    'A worker runs the tasks of the config, or of the files that are named. SIGTERM and SIGINT let what runs come to its end for as long as `--drain` says; the rest is handed back, which costs no attempt.',
-  );
   const order = await recorder.ask('start', 'order', '{"id":"1002","cents":100}', '--wait');
   const approval = await recorder.ask('start', 'approval');
   await until(recorder, id(approval), 'waiting');
@@ -86,7 +82,7 @@ async function working(recorder: Recorder): Promise<{ order: string; approval: s
   await until(recorder, id(other), 'failed');
   recorder.text(
     '## start --wait',
-    'Shows the steps as they come; the result is the output, and the exit code says how the job ended.',
+    'With a worker running (below). Shows the steps as they come; the result is the output, and the exit code says how the job ended.',
   );
   await recorder.run('start', 'order', '{"id":"1003","cents":700}', '--wait', '--progress');
   await recorder.run('start', 'fragile', '--wait');
@@ -104,7 +100,10 @@ async function working(recorder: Recorder): Promise<{ order: string; approval: s
     'Exit code 1 if a check fails, 0 with warnings. `--restored` is for after a restore from a backup: see [backup.md](backup.md).',
   );
   await recorder.run('doctor');
-  recorder.text('## worker, to its end', 'And the worker itself, from its start to Ctrl-C:');
+  recorder.text(
+    '## worker',
+    'The one that ran all this. It runs the tasks of the config, or of the files that are named. SIGTERM and SIGINT let what runs come to its end for as long as `--drain` says; the rest is handed back, which costs no attempt. `--health-port` answers `/healthz` and `/readyz`.',
+  );
   return { order: id(order), approval: id(approval) };
 }
 
