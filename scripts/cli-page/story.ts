@@ -191,7 +191,7 @@ async function checking(recorder: Recorder): Promise<void> {
   recorder.text('## migrate, conformance and gate');
   await recorder.run('migrate');
   await recorder.run('migrate', '--dry-run');
-  await recorder.run('conformance', '--topic', 'time');
+  await recorder.run('conformance', '--topic', 'timers');
   await recorder.run('gate');
   recorder.text('## Mistakes');
   await recorder.run('jobs', 'lst');
