@@ -176,7 +176,7 @@ async function opening(recorder: Recorder): Promise<void> {
   await recorder.run('server', '--host', '0.0.0.0');
   recorder.text(
     '## dev',
-    'Server and worker in one. When the config or the code of a task changes, a new process takes over: the old one drains first.',
+    'Server and worker in one. When the config or the code of a task changes, a new process takes over: the old one drains first, for two seconds unless `--drain` says otherwise.',
   );
   const fresh = ['dev', '--store', 'sqlite:dev.db'];
   const dev = await recorder.begin([...fresh, '--port', '0'], /worker {3}runs/);

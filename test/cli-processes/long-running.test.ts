@@ -128,7 +128,7 @@ describe('pawl worker', () => {
       const { port } = probe.address() as { port: number };
       await new Promise((resolve) => probe.close(resolve));
       const worker = app.begin(['worker', '--health-port', String(port), '--drain', '100ms', '--narrate']);
-      await worker.until(/health {3}port/);
+      await worker.until(/health {3}http/);
       expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
       expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
       expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);

@@ -132,7 +132,7 @@ describe('what each finding means', () => {
     };
     expect(new Set(checkPostgres(well).map(({ status }) => status))).toEqual(new Set(['ok']));
     for (const name of ['fsync', 'synchronous_commit', 'full_page_writes'] as const) {
-      const [found] = checkPostgres({ ...well, settings: { ...well.settings, [name]: 'off' } }).filter(
+      const found = checkPostgres({ ...well, settings: { ...well.settings, [name]: 'off' } }).find(
         ({ status }) => status === 'fail',
       );
       expect(found?.message).toContain(`${name} is off`);
