@@ -1,5 +1,5 @@
 /**
- * One job, seen through all five contracts: `npm start`.
+ * One job, seen through all five contracts.
  *
  * The job fails once, loses its worker in the middle of a charge, waits for an approval and succeeds. Everything
  * below is computed by the kernel from commands; nothing is stored anywhere.

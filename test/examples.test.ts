@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,12 +50,8 @@ async function lookInto<T>(url: string, look: (store: Store) => Promise<T>): Pro
 const counts = (folder: string) =>
   lookInto(`sqlite:${join(folder, 'pawl.db')}`, (store) => store.counts({ tenantId: null }));
 
-test('npm start tells the story of one job to its end', { timeout: 60_000 }, () => {
-  const shown = execFileSync('npm', ['run', '--silent', 'start'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+test('five-views tells the story of one job to its end', async () => {
+  const shown = await run('five-views');
   expect(shown).toMatch(/may not charge again …\s+refused: EFFECT_BARRIER/);
   expect(shown).toMatch(/wants to finish: stale\.\s+refused: STALE_ATTEMPT/);
   expect(shown).toMatch(
@@ -63,6 +59,51 @@ test('npm start tells the story of one job to its end', { timeout: 60_000 }, () 
   );
   expect(shown).toContain('invariants broken: 0');
 });
+
+test(
+  'npm start: server, worker and a first job that is followed to its end',
+  { timeout: 300_000 },
+  async () => {
+    const folder = newFolder();
+    const store = `sqlite:${join(folder, 'pawl.db')}`;
+    const args = ['run', '--silent', 'start', '--', '--store', store, '--port', '0'];
+    // In a group of its own, so that a Ctrl-C for all of it can be sent.
+    const start = spawn('npm', args, { cwd: ROOT, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let shown = '';
+    const ended = new Promise((resolve) => start.once('close', resolve));
+    const isUp = new Promise<void>((resolve, reject) => {
+      const hear = (chunk: Buffer): void => {
+        shown += chunk.toString();
+        if (shown.includes('no job is lost.')) resolve();
+      };
+      start.stdout.on('data', hear);
+      start.stderr.on('data', hear);
+      void ended.then(() => reject(new Error(shown)));
+    });
+    await isUp;
+    expect(shown).toMatch(/Pawl listens on http:\/\/127\.0\.0\.1:\d+/);
+    expect(shown).toMatch(/✓ quote .*✓ charge .*✓ cool off .*✓ ship .*has succeeded\.\n\{"paid":"ch_\w+"/s);
+    const [, url = ''] = /curl (http\S+)\/api\/v1\/jobs\n/.exec(shown) ?? [];
+    const { data } = (await (await fetch(`${url}/api/v1/jobs`)).json()) as { data: { jobs: object[] } };
+    expect(data.jobs).toMatchObject([{ job_type: 'order', status: 'succeeded' }]);
+    process.kill(-(start.pid ?? 0), 'SIGINT');
+    await ended;
+    await expect(fetch(url)).rejects.toThrow('fetch failed');
+    expect((await counts(folder)).counts).toEqual({ succeeded: 1 });
+  },
+);
+
+test(
+  'GUA-5 npm run demo: killed in the middle of a charge, finished elsewhere, charged once',
+  { timeout: 300_000 },
+  async () => {
+    const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'demo'], { cwd: ROOT });
+    expect(stdout).toContain('worker-a  ended by SIGKILL, in the middle of the charge');
+    expect(stdout).toContain('asked for a charge by its key: yes, ch_1');
+    expect(stdout).toMatch(/effect\.intended .*worker-a.*effect\.reconciled .*worker-b/s);
+    expect(stdout).toContain('The job has succeeded. Charges that reached the payment service: 1.');
+  },
+);
 
 test('order-with-approval: one key is one job, and a charge whose answer got lost is found, not repeated', async () => {
   const folder = newFolder();

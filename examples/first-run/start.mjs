@@ -19,7 +19,7 @@ function watchOutput() {
   });
   return {
     url,
-    out(text) {
+    hear: (text) => {
       out(text);
       const found = /listens on (http\S+)/.exec(text)?.[1];
       if (found) announce(found);
@@ -59,7 +59,7 @@ Change examples/first-run/tasks.ts and save it: the worker begins anew, and no j
 
 const given = process.argv.slice(2);
 const watched = watchOutput();
-const ended = run(['dev', '--config', config, ...given], { out: watched.out, err, isTerminal: false }, self);
+const ended = run(['dev', '--config', config, ...given], { out: watched.hear, err, isTerminal: false }, self);
 const up = await Promise.race([watched.url, ended.then(() => null)]);
 // Options that only the server knows are of no use to the first job.
 if (up !== null)

@@ -1,6 +1,8 @@
 /** What differs from run to run, and what stands in its place on the page: as long as the original, for the columns' sake. */
 
 const ULID = /(?<![0-9A-Z])01[0-9A-HJKMNP-TV-Z]{24}(?![0-9A-Z])/g;
+/** What a job that is followed is doing just then: seen only if it is slow. */
+const IN_BETWEEN = /^ {2}(?:… .*|[A-Z].*\.)\n/gm;
 const LETTERS = 'ABCDEFGHJKMNPQRSTVWXYZ';
 
 /** Ids are told apart by the order in which they first appear. */
@@ -14,6 +16,7 @@ export class StandIns {
 
   replace(text: string): string {
     return text
+      .replaceAll(IN_BETWEEN, '')
       .replaceAll(this.#folder, '/home/ada/app')
       .replaceAll(/(?<=pawl_\w{26}_)[0-9a-f]{64}/g, '5ec2e7'.repeat(11).slice(0, 64))
       .replaceAll(ULID, (id) => this.#idOf(id))

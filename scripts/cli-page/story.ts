@@ -71,10 +71,6 @@ async function starting(recorder: Recorder): Promise<void> {
 }
 
 async function working(recorder: Recorder): Promise<{ order: string; approval: string }> {
-  recorder.text(
-    '## worker',
-    'A worker runs the tasks of the config, or of the files that are named. SIGTERM and SIGINT let what runs come to its end for as long as `--drain` says; the rest is handed back, which costs no attempt.',
-  );
   const order = await recorder.ask('start', 'order', '{"id":"1002","cents":100}', '--wait');
   const approval = await recorder.ask('start', 'approval');
   await until(recorder, id(approval), 'waiting');
@@ -86,7 +82,7 @@ async function working(recorder: Recorder): Promise<{ order: string; approval: s
   await until(recorder, id(other), 'failed');
   recorder.text(
     '## start --wait',
-    'Shows the steps as they come; the result is the output, and the exit code says how the job ended.',
+    'With a worker running (below). Shows the steps as they come; the result is the output, and the exit code says how the job ended.',
   );
   await recorder.run('start', 'order', '{"id":"1003","cents":700}', '--wait', '--progress');
   await recorder.run('start', 'fragile', '--wait');
@@ -104,7 +100,10 @@ async function working(recorder: Recorder): Promise<{ order: string; approval: s
     'Exit code 1 if a check fails, 0 with warnings. `--restored` is for after a restore from a backup: see [backup.md](backup.md).',
   );
   await recorder.run('doctor');
-  recorder.text('## worker, to its end', 'And the worker itself, from its start to Ctrl-C:');
+  recorder.text(
+    '## worker',
+    'The one that ran all this. It runs the tasks of the config, or of the files that are named. SIGTERM and SIGINT let what runs come to its end for as long as `--drain` says; the rest is handed back, which costs no attempt. `--health-port` answers `/healthz` and `/readyz`.',
+  );
   return { order: id(order), approval: id(approval) };
 }
 
@@ -177,7 +176,7 @@ async function opening(recorder: Recorder): Promise<void> {
   await recorder.run('server', '--host', '0.0.0.0');
   recorder.text(
     '## dev',
-    'Server and worker in one. When the config or the code of a task changes, a new process takes over: the old one drains first.',
+    'Server and worker in one. When the config or the code of a task changes, a new process takes over: the old one drains first, for two seconds unless `--drain` says otherwise.',
   );
   const fresh = ['dev', '--store', 'sqlite:dev.db'];
   const dev = await recorder.begin([...fresh, '--port', '0'], /worker {3}runs/);
@@ -192,7 +191,7 @@ async function checking(recorder: Recorder): Promise<void> {
   recorder.text('## migrate, conformance and gate');
   await recorder.run('migrate');
   await recorder.run('migrate', '--dry-run');
-  await recorder.run('conformance', '--topic', 'time');
+  await recorder.run('conformance', '--topic', 'timers');
   await recorder.run('gate');
   recorder.text('## Mistakes');
   await recorder.run('jobs', 'lst');

@@ -3,10 +3,10 @@ import type { Inside } from '../client/pawl.js';
 import { PawlError } from '../errors.js';
 import { expectReady } from '../http/readiness.js';
 
-/** Says whether a process without an API is alive, and whether it can work. Reachable from this machine's network. */
+/** Says whether a process without an API is alive, and whether it can work; nothing else, so it takes no keys. */
 export async function serveHealth(
   { engine, isWorking }: Inside,
-  port: number,
+  { host, port }: { readonly host: string; readonly port: number },
 ): Promise<{ close(): Promise<void> }> {
   const server = createServer((request, response) => {
     const answer = (status: number, body: object): void => {
@@ -22,10 +22,10 @@ export async function serveHealth(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const detail = `cannot listen on port ${port} (${cause.code ?? cause.message})`;
+      const detail = `cannot listen on ${host}:${port} (${cause.code ?? cause.message})`;
       reject(new PawlError('ADDRESS_UNUSABLE', { detail, cause }));
     });
-    server.listen(port, resolve);
+    server.listen(port, host, resolve);
   });
   return {
     close: () =>

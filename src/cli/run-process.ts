@@ -14,8 +14,8 @@ export type Roles = {
   /** Whether it opens the HTTP API, and whether it runs jobs. */
   readonly serves: boolean;
   readonly works: boolean;
-  /** A port for /healthz and /readyz of a process that serves nothing else; null: none. */
-  readonly healthPort: number | null;
+  /** Where /healthz and /readyz of a process are that serves nothing else; null: nowhere. */
+  readonly health: { readonly host: string; readonly port: number } | null;
   /** Says on standard error what becomes of each job. */
   readonly narrates: boolean;
   /** Ends with the process that started it. */
@@ -41,12 +41,13 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
       ...defined({ schedules, retention, callbacks }),
     });
     // An address that cannot be had is found out before any job is claimed.
-    if (roles.serves)
-      serving = await (
-        await importServer()
-      ).serve(app, { ...settings.server, defaultTask: settings.defaultTask });
+    if (roles.serves) {
+      // The table of routes takes longer to load than all the rest, and most commands have no use for it.
+      const { serve } = await import('../http/serve.js');
+      serving = await serve(app, { ...settings.server, defaultTask: settings.defaultTask });
+    }
     if (roles.works) await app.work({ ...settings.worker, stopOnSignal: false, onStopped: watch.fail });
-    if (roles.healthPort !== null) health = await serveHealth(Pawl.inside(app), roles.healthPort);
+    if (roles.health) health = await serveHealth(Pawl.inside(app), roles.health);
     announce(shell, settings, { ...roles, url: serving?.url ?? null });
     const how = await watch.stopped;
     if (how.by === 'error') throw how.error;
@@ -61,15 +62,10 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
   }
 }
 
-/** The table of routes takes longer to load than all the rest, and most commands have no use for it. */
-function importServer(): Promise<typeof import('../http/serve.js')> {
-  return import('../http/serve.js');
-}
-
 function announce(
   { console }: Shell,
   { store, tasks, worker, configFile }: Settings,
-  { url, works, json, healthPort }: Roles & { readonly url: string | null },
+  { url, works, json, health }: Roles & { readonly url: string | null },
 ): void {
   const names = [...new Set(tasks.map(({ name }) => name))].toSorted();
   const shownStore = withoutPassword(store);
@@ -81,7 +77,7 @@ function announce(
       ? `worker   runs ${names.map(oneLine).join(', ')}`
       : 'worker   none here: start one with `pawl worker`',
     ...(worker.queues === undefined || !works ? [] : [`queues   ${worker.queues.map(oneLine).join(', ')}`]),
-    ...(healthPort === null ? [] : [`health   port ${healthPort}`]),
+    ...(health === null ? [] : [`health   http://${health.host}:${health.port}/readyz`]),
   ].join('\n');
   print(console, { json, data: { url, store: shownStore, works, tasks: names }, text });
 }

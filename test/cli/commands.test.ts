@@ -30,10 +30,11 @@ async function working(store: string): Promise<Pawl> {
 type JobShown = { job_id: string; state: string; status: string; tenant_id: string; idempotent_hit: boolean };
 
 /** Asks until a job is in a state. */
-const reaches = (pawl: InProcess, jobId: string, state: string) =>
-  expect
+async function reaches(pawl: InProcess, jobId: string, state: string): Promise<void> {
+  await expect
     .poll(async () => (await pawl.json<JobShown>('jobs', 'show', jobId)).state, { timeout: 20_000 })
     .toBe(state);
+}
 
 describe('pawl start', () => {
   test('takes its input from the argument, a file or standard input, and never from two of them', async () => {

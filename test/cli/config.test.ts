@@ -123,6 +123,7 @@ describe('tasks in files', () => {
       (await loadTasks(files, folder)).map(({ definition }) => definition.name).toSorted();
     expect(await names('one.mjs')).toEqual(['a', 'b', 'default']);
     expect(await names('one.mjs', 'own.mjs')).toEqual(['a', 'b', 'default']);
+    expect(await names('*.mjs')).toEqual(['a', 'b', 'default']);
     await expect(names('none.mjs')).rejects.toMatchObject({ code: 'FILE_UNREADABLE' });
     const [ships] = await loadTasks([], folder);
     const step = { run: (_name: string, body: () => unknown) => body() };

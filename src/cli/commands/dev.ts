@@ -64,9 +64,11 @@ function watchedFiles({ cwd, env }: Shell, files: readonly string[], { config }:
   return all.length > 0 ? all : [join(cwd, 'pawl.config.ts')];
 }
 
+type DevFlags = ProcessFlags & { readonly narrate?: boolean; readonly untilInputEnds?: boolean };
+
 /** The command line's own words again, for the process that does the work. */
-function argumentsOf(options: ProcessFlags & { narrate?: boolean }): string[] {
-  const { narrate: _narrate, json = false, queues = [], ...rest } = options;
+function argumentsOf(options: DevFlags): string[] {
+  const { narrate: _narrate, untilInputEnds: _until, json = false, queues = [], ...rest } = options;
   const flags = Object.entries(rest).flatMap(([name, value]) => [
     `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
     String(value),

@@ -31,7 +31,7 @@ async function run(shell: Shell, files: readonly string[], options: Options): Pr
   return runProcess(shell, settings, {
     serves: true,
     works: work,
-    healthPort: null,
+    health: null,
     narrates: narrate,
     untilInputEnds,
     json,

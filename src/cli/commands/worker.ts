@@ -4,6 +4,7 @@ import { runProcess } from '../run-process.js';
 import { command, examples, numberOption, type Register, type Shell } from '../shell.js';
 
 type Options = ProcessFlags & {
+  readonly healthHost: string;
   readonly healthPort?: number;
   readonly narrate?: boolean;
   readonly untilInputEnds?: boolean;
@@ -18,6 +19,7 @@ export const registerWorker: Register = (program, shell) => {
     .addOption(
       numberOption('--health-port <n>', 'answer /healthz and /readyz there', { least: 1, most: 65_535 }),
     )
+    .option('--health-host <address>', 'on this address', '127.0.0.1')
     .action((files: string[], options: Options) => shell.ends(run(shell, files, options)));
   processOptions(workerOptions(worker));
   examples(worker, 'pawl worker', "pawl worker 'tasks/**/*.ts' --queues mail --concurrency 10");
@@ -25,11 +27,17 @@ export const registerWorker: Register = (program, shell) => {
 
 async function run(shell: Shell, files: readonly string[], options: Options): Promise<number> {
   const settings = await readSettings(options, files, shell);
-  const { healthPort = null, narrate = false, untilInputEnds = false, json = false } = options;
+  const {
+    healthHost: host,
+    healthPort: port,
+    narrate = false,
+    untilInputEnds = false,
+    json = false,
+  } = options;
   return runProcess(shell, settings, {
     serves: false,
     works: true,
-    healthPort,
+    health: port === undefined ? null : { host, port },
     narrates: narrate,
     untilInputEnds,
     json,

@@ -16,16 +16,16 @@ export async function loadTasks(named: readonly (AnyTask | string)[], folder: st
       tasks.add(one);
       continue;
     }
-    for (const path of findFiles(one, folder)) {
-      const found = exportedTasks(await loadModule(path));
-      if (found.length === 0) {
-        throw new PawlError('FILE_UNREADABLE', {
-          detail: `${path} exports no task: export const order = task({ name: 'order' }, …)`,
-          details: { file: path },
-        });
-      }
-      for (const task of found) tasks.add(task);
+    const found: AnyTask[] = [];
+    // Of many files some may only be what the others are made of.
+    for (const path of findFiles(one, folder)) found.push(...exportedTasks(await loadModule(path)));
+    if (found.length === 0) {
+      throw new PawlError('FILE_UNREADABLE', {
+        detail: `${one} exports no task: export const order = task({ name: 'order' }, …)`,
+        details: { file: one },
+      });
     }
+    for (const task of found) tasks.add(task);
   }
   const ownDefault = [...tasks].some(({ definition }) => definition.name === DEFAULT_TASK);
   return ownDefault ? [...tasks] : [...tasks, defaultTask];
