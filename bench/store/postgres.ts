@@ -71,7 +71,7 @@ async function rawClaimAndComplete(db: pg.Client, { link }: CommitItem): Promise
                FROM due WHERE jobs.job_id = due.job_id RETURNING jobs.job_id, state),
              logged AS (INSERT INTO log (job_id, rev, command_id, body, link) SELECT job_id, 2, job_id, $5, $6 FROM job)
              SELECT job.job_id, state, body, link FROM job JOIN log ON log.job_id = job.job_id AND rev = 1`,
-      values: [lane.lane, Date.now(), BATCH, RAW.state, RAW.claim, link],
+      values: [lane.lane, Date.now(), BATCH, RAW.claimed, RAW.claim, link],
     });
     const ids = (rows as { job_id: string }[]).map(({ job_id }) => job_id);
     await db.query({
@@ -83,7 +83,7 @@ async function rawClaimAndComplete(db: pg.Client, { link }: CommitItem): Promise
       values: [
         ids,
         ids.map((id) => `w/${id}`),
-        ids.map(() => RAW.state),
+        ids.map(() => RAW.ended),
         ids.map(() => RAW.end),
         ids.map(() => link),
       ],

@@ -74,13 +74,13 @@ function rawClaimAndComplete(db: Database, { link }: CommitItem): void {
     db.exec('BEGIN IMMEDIATE');
     const found = due.all(lane.lane, 'acme', Date.now(), BATCH);
     for (const { id = 0 } of found) {
-      claim.run(`w/${id}`, 'w.1', RAW.state, id);
+      claim.run(`w/${id}`, 'w.1', RAW.claimed, id);
       log.run(id, 2, `w/${id}`, RAW.claim, link);
     }
     db.exec('COMMIT');
     db.exec('BEGIN IMMEDIATE');
     for (const { id = 0, job_id = '' } of found) {
-      end.run(RAW.state, id, `w/${id}`);
+      end.run(RAW.ended, id, `w/${id}`);
       log.run(id, 3, `${job_id}/3`, RAW.end, link);
     }
     db.exec('COMMIT');

@@ -96,11 +96,12 @@ export async function claimAndComplete(store: Store, jobs: number): Promise<void
   }
 }
 
-/** What raw SQL writes in place of the kernel's events: as many bytes. */
+/** What raw SQL writes in place of the kernel's events, and of what a row holds besides its columns: as many bytes. */
 export const RAW = {
-  claim: '{"v":2,"events":[{"type":"attempt.started"}]}'.padEnd(160),
-  end: '{"v":2,"events":[{"type":"job.succeeded"}]} {"ok":true}'.padEnd(120),
-  state: '{"workerId":"w"}'.padEnd(70),
+  claim: '{"v":2,"events":[{"type":"attempt.started"}]}'.padEnd(150),
+  end: '{"v":2,"events":[{"type":"job.succeeded"}]} {"ok":true}'.padEnd(126),
+  claimed: '{"workerId":"w"}',
+  ended: '{"startedAt":1794748068960}',
 };
 
 /** Claims and finishes what another store has created, so that nothing of it is remembered. Per second. */

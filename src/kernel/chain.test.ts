@@ -97,6 +97,21 @@ describe('GUA-14 the hash chain', () => {
     });
   });
 
+  test('GUA-14 two rows never cover the same text, however their names are cut', () => {
+    const body = '{"v":2,"events":[]}';
+    const rows: ChainedRow[] = [
+      { jobId: 'a', rev: 1, commandId: 'b 1:c', body },
+      { jobId: 'a 5:b', rev: 1, commandId: 'c', body },
+      { jobId: 'a', rev: 1, commandId: 'b', body: ` 1:c\n${body}` },
+      { jobId: 'a', rev: 1, commandId: `b\n${body}`, body: '' },
+      { jobId: 'a', rev: 1, commandId: '-', body },
+      { jobId: 'a', rev: 1, commandId: '', body },
+      { jobId: 'a', rev: 1, commandId: null, body },
+      { jobId: 'a', rev: 11, commandId: null, body },
+    ];
+    expect(new Set(rows.map((row) => chainLink(sha256, CHAIN_START, row))).size).toBe(rows.length);
+  });
+
   test('GUA-14 erased payloads leave the chain whole, and erasing twice changes nothing', () => {
     const rows = chainOf(3);
     const erased = rows.map((row) => ({ ...row, body: erasePayloads(sha256, row.body) }));

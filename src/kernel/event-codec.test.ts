@@ -89,6 +89,40 @@ test('time and actor that differ are kept', () => {
   expect(decodeEvents(encodeEvents(events))).toEqual({ ok: true, events });
 });
 
+test('what is put together by hand is what JSON makes of it, whatever the names hold', () => {
+  const unit = fc.constantFrom('a', ' ', '"', '\\', '/', '\n', '\u0001', '\u2028', '\ud800', 'é', '😀');
+  const text = fc.string({ unit });
+  fc.assert(
+    fc.property(fc.nat(), text, text, text, (at, name, id, incarnation) => {
+      const stamp = { at, actor: `worker:${name}` };
+      const started = { ...event('attempt.started'), ...stamp, attemptId: id, worker: { id, incarnation } };
+      const { type, actor, attemptId, worker } = started;
+      expect(encodeEvents([started])).toBe(
+        JSON.stringify({ v: CODEC_VERSION, events: [{ type, at, actor, attemptId, worker }] }),
+      );
+      const ended = { ...event('job.succeeded'), ...stamp };
+      expect(encodeEvents([ended]).split('\n')).toEqual([
+        JSON.stringify({
+          v: CODEC_VERSION,
+          payloads: [[0, 'result']],
+          events: [{ type: ended.type, at, actor }],
+        }),
+        ended.result,
+      ]);
+      const recorded = { ...event('step.recorded'), ...stamp, step: name };
+      const { step, occurrence, startedAt } = recorded;
+      expect(encodeEvents([recorded]).split('\n')).toEqual([
+        JSON.stringify({
+          v: CODEC_VERSION,
+          payloads: [[0, 'output']],
+          events: [{ type: recorded.type, at, actor, step, occurrence, startedAt }],
+        }),
+        recorded.output,
+      ]);
+    }),
+  );
+});
+
 describe('decoding what is not a commit', () => {
   const body = encodeEvents([event('step.recorded')]);
   const unreadable = { ok: false, code: 'EVENT_UNREADABLE' };

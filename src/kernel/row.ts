@@ -37,8 +37,10 @@ export type ChangingColumns = {
   readonly finishedAt: Timestamp | null;
 };
 
+/** Field by field: to merge objects takes several times as long (bench/store). */
 export function rowOf(job: Job): JobRow {
   const { spec } = job;
+  const changing = changingOf(job);
   return {
     jobId: spec.jobId,
     tenantId: spec.tenantId,
@@ -48,7 +50,15 @@ export function rowOf(job: Job): JobRow {
     gate: gateOf(spec),
     priority: spec.priority,
     createdAt: job.createdAt,
-    ...changingOf(job),
+    status: changing.status,
+    rev: changing.rev,
+    attemptId: changing.attemptId,
+    incarnation: changing.incarnation,
+    dueAt: changing.dueAt,
+    wakeAt: changing.wakeAt,
+    deadlineAt: changing.deadlineAt,
+    updatedAt: changing.updatedAt,
+    finishedAt: changing.finishedAt,
   };
 }
 

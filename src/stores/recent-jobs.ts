@@ -27,11 +27,10 @@ export class RecentJobs<T extends { readonly job: Job }> {
     return this.#young.get(jobId) ?? this.#old.get(jobId);
   }
 
-  /** One that has ended is forgotten: nothing more is decided on it. */
+  /** One that has ended is forgotten: nothing more is decided on it. An older copy of it goes with its generation. */
   set(jobId: string, recent: T): void {
     if (isTerminal(recent.job.status)) {
-      this.#young.delete(jobId);
-      this.#old.delete(jobId);
+      if (!this.#young.delete(jobId)) this.#old.delete(jobId);
       return;
     }
     if (this.#mostBytes === 0) return;

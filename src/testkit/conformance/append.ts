@@ -75,6 +75,32 @@ export const append: Topic = {
       );
       ok((await rig.store.load('job_append_8')).found);
     },
+    'jobs that are claimed in another order than they came in, and finished together, are each whole': async (
+      rig,
+    ) => {
+      const ids = Array.from({ length: 43 }, (_, i) => `job_crowd_${i}`);
+      for (const [i, jobId] of ids.entries()) await rig.create(jobId, { priority: (i * 7) % 43 });
+      const { jobs } = await rig.claim('worker-a', { limit: 43 });
+      deepStrictEqual(
+        jobs.map(({ spec }) => spec.priority),
+        ids.map((_, i) => 42 - i),
+      );
+      for (const job of jobs) deepStrictEqual((await rig.load(job.spec.jobId)).job, job);
+      const ends = await Promise.all(
+        jobs.map(({ spec: { jobId }, attemptId }) => {
+          const held = { attemptId: attemptId ?? '' };
+          return rig.prepare(jobId, command('complete', { ...held, result: `"${jobId}"` }), held);
+        }),
+      );
+      ok((await rig.store.commit(ends)).replies.every((reply) => reply.ok));
+      for (const jobId of ids) {
+        const { job, link } = await rig.load(jobId);
+        equal(job.result, `"${jobId}"`);
+        deepStrictEqual(replay(await rig.commits(jobId)).job, job);
+        const { rows } = await rig.store.log(jobId, { fromRev: 1, limit: 10 });
+        equal(findBrokenLink(sha256, rows, { rev: 3, link }), null);
+      }
+    },
     'a thousand concurrent commits are all saved': async (rig) => {
       const ids = Array.from({ length: 1_000 }, (_, i) => `job_many_${i}`);
       const items = await Promise.all(ids.map((id) => rig.prepare(id, rig.createCommand(id))));
