@@ -102,7 +102,9 @@ describe('GUA-14 pawl verify', () => {
     expect(out).toMatch(/^The store holds: 3 jobs, \d+ commits, \d+ events\.\n$/);
     expect(code).toBe(0);
     const copy = at('copy.db');
-    writeFileSync(copy, readFileSync(database));
+    const original = await openDatabase(database);
+    original.exec(`VACUUM INTO '${copy}'`);
+    original.close();
     const db = await openDatabase(copy);
     db.exec(`UPDATE jobs SET status = 'cancelled' WHERE job_id = '${jobIds[1]}'`);
     db.close();
