@@ -145,7 +145,7 @@ async function sendOne(
     method,
     headers: sent,
     ...(withBody ? { body: chunked ? inParts(body) : body, duplex: 'half' } : {}),
-  } as RequestInit);
+  });
   const sending = rig.send(request);
   const response = /wait_ms|\/dlq\/requeue/.test(target) ? await inTime(rig, sending) : await sending;
   const { status } = response;
