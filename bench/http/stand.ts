@@ -55,7 +55,8 @@ function bareServer(doorkeeper: Doorkeeper): Promise<Server> {
     const data = { tenant_id: tenantId, job_type: (value as { job_type: string }).job_type };
     return context.json({ success: true, data, message: 'ok' }, 201);
   });
-  const server = createServer(getRequestListener(routes.fetch));
+  const hear = getRequestListener(routes.fetch);
+  const server = createServer((incoming, outgoing) => void hear(incoming, outgoing));
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 

@@ -29,7 +29,7 @@ export async function internalRun(
     if (given.ok) return given.job;
     // Between two commands of ours a worker may have taken it.
     const isTaken = given.code === 'STALE_ATTEMPT' || given.details['from'] === 'running';
-    throw isTaken ? held(jobId, 'another') : rejectionError(given, asked);
+    throw isTaken ? jobHeld(jobId, 'another') : rejectionError(given, asked);
   };
   const base = () => ({ now: engine.now(), actor });
   if (job.status === 'running') {
@@ -62,10 +62,10 @@ async function expectHolderGone(engine: Engine, { spec, worker }: Job): Promise<
   const { workers, now } = await engine.store.workers({ incarnations: [worker.incarnation] });
   const [holder] = workers;
   if (holder === undefined || holder.dead || holder.leaseUntil <= now) return;
-  throw held(spec.jobId, worker.id);
+  throw jobHeld(spec.jobId, worker.id);
 }
 
-function held(jobId: string, worker: string): PawlError {
+function jobHeld(jobId: string, worker: string): PawlError {
   return new PawlError('JOB_HELD', {
     detail: `job ${jobId} is held by worker '${worker}'`,
     details: { jobId, worker },

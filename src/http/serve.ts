@@ -99,9 +99,11 @@ function byName(tasks: readonly TaskDefinition[]): ReadonlyMap<string, TaskDefin
 
 function open(api: Api, { host, port }: { host: string; port: number }): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const server = createServer(
-      getRequestListener(api.app.fetch, { hostname: host, errorHandler: (error) => api.refuse(error) }),
-    );
+    const hear = getRequestListener(api.app.fetch, {
+      hostname: host,
+      errorHandler: (error) => api.refuse(error),
+    });
+    const server = createServer((incoming, outgoing) => void hear(incoming, outgoing));
     server.listen({ port, host, backlog: MOST_KNOCKING }, () => resolve(server));
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const detail = `cannot listen on ${host}:${port} (${cause.code ?? cause.message})`;

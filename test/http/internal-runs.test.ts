@@ -109,7 +109,7 @@ describe('JOB-11 internal endpoints', () => {
       { 'x-internal-debug': 'TRUE' },
       { 'x-internal-debug': '1' },
     ]) {
-      const { status, error } = await rig.drill(id, '', { headers: headers as Record<string, string> });
+      const { status, error } = await rig.drill(id, '', { headers });
       expect([status, error.code]).toEqual([403, 'FORBIDDEN']);
     }
     for (const key of ['operator', 'viewer']) expect((await rig.drill(id, '', { key })).status).toBe(403);

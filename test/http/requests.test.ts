@@ -235,10 +235,10 @@ describe('the server', () => {
     const rig = await rigOf();
     expect((await rig.get('/readyz', { key: null })).data).toEqual({ status: 'ready' });
     let answers = true;
-    const { pausedQueues } = rig.app.store;
+    const { store } = rig.app;
     const silent = {
-      ...rig.app.store,
-      pausedQueues: () => (answers ? pausedQueues() : new Promise<never>(() => undefined)),
+      ...store,
+      pausedQueues: () => (answers ? store.pausedQueues() : new Promise<never>(() => undefined)),
     };
     const stuck = await ApiRig.start({ store: silent, clock: rig.app.clock, seed: 3, keys: false });
     answers = false;

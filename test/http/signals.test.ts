@@ -21,7 +21,9 @@ async function started(rig: ApiRig, job_type: string): Promise<string> {
 }
 
 const statusOf = async (rig: ApiRig, id: string) => (await rig.get(`/api/jobs/${id}`)).data['status'];
-const until = (rig: ApiRig, id: string, status: string) => expect.poll(() => statusOf(rig, id)).toBe(status);
+async function until(rig: ApiRig, id: string, status: string): Promise<void> {
+  await expect.poll(() => statusOf(rig, id)).toBe(status);
+}
 const signal = (rig: ApiRig, id: string, body: unknown): Promise<Reply> =>
   rig.post(`/api/jobs/${id}/signal`, body);
 const completions = async (rig: ApiRig, id: string) => {

@@ -178,7 +178,8 @@ describe('runs of a task', () => {
     do {
       const { data } = await rig.get(`${ROOT}?limit=2&run_status=queued${cursor}`);
       seen.push(...(data['runs'] as { task_id: string }[]).map(({ task_id }) => task_id));
-      cursor = data['next_cursor'] === null ? '' : `&cursor=${String(data['next_cursor'])}`;
+      const next = data['next_cursor'] as string | null;
+      cursor = next === null ? '' : `&cursor=${next}`;
     } while (cursor !== '');
     expect(seen).toEqual(['t-6', 't-5', 't-4', 't-3', 't-2', 't-1']);
     expect((await rig.get(`${ROOT}?run_status=succeeded`)).data['runs']).toHaveLength(1);

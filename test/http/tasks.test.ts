@@ -172,7 +172,8 @@ describe('scheduled tasks, as the source sends them', () => {
   test('TSK-5 twenty creations at once make one task', async () => {
     const rig = await rigOf();
     const all = await Promise.all(Array.from({ length: 20 }, () => rig.post(ROOT, REQUEST)));
-    expect(all.map(({ status }) => status).toSorted()).toEqual([...Array<number>(19).fill(200), 201]);
+    expect(all.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(19);
     expect((await rig.get(ROOT)).data['tasks']).toHaveLength(1);
   });
 

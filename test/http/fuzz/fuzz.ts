@@ -144,9 +144,10 @@ async function sendOne(
   const request = new Request(`${rig.url}${target}`, {
     method,
     headers: sent,
-    ...(withBody ? { body: chunked ? inParts(body) : (body as string), duplex: 'half' } : {}),
-  } as RequestInit);
-  const response = await inTime(rig, rig.send(request));
+    ...(withBody ? { body: chunked ? inParts(body) : body, duplex: 'half' } : {}),
+  });
+  const sending = rig.send(request);
+  const response = /wait_ms|\/dlq\/requeue/.test(target) ? await inTime(rig, sending) : await sending;
   const { status } = response;
   if (method === 'HEAD') return { status, problem: null };
   if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
@@ -174,12 +175,12 @@ function inParts(body: string | Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** Some requests wait for time to pass: it does, once nothing has happened for a while. */
+/** For requests that wait for time to pass: it does, once nothing has happened for a while. */
 async function inTime(rig: ApiRig, answer: Promise<Response>): Promise<Response> {
-  let isOver = false;
-  const end = (): void => void (isOver = true);
+  const state = { isOver: false };
+  const end = (): void => void (state.isOver = true);
   answer.then(end, end);
-  for (let turn = 1; !isOver; turn++) {
+  for (let turn = 1; !state.isOver; turn++) {
     await new Promise(setImmediate);
     const { clock } = rig.app;
     if (turn % PATIENCE_TURNS === 0 && clock.nextAt !== null) clock.advance(clock.nextAt - clock.now());

@@ -17,7 +17,7 @@ const CHANGED: Readonly<Partial<Record<keyof Store, (reply: never, asked: never[
   release: ({ changed }: { changed: number }) => changed > 0,
   settleOutbox: (_reply: unknown, [outcomes]: unknown[][]) => (outcomes?.length ?? 0) > 0,
   putEffect: ({ first }: { first: boolean }) => first,
-} as never;
+};
 
 /** A store that counts what changes it. */
 export function recordingStore(store: Store): { readonly store: Store; readonly changes: () => number } {

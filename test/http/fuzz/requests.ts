@@ -21,7 +21,7 @@ export function requestsFor(route: Route): fc.Arbitrary<Fuzzed> {
   const bodySchema = route.body && schemaOf(route.body);
   const querySchema = schemaOf(route.query);
   const good = {
-    method: fc.constant(route.method as string),
+    method: fc.constant<string>(route.method),
     path: fc.tuple(goodPath(route), goodQuery(querySchema)).map(([path, query]) => `${path}${query}`),
     headers: goodHeaders(route),
     key: fc.constantFrom<string | null>('admin', 'admin', 'admin', 'otherAdmin'),
@@ -47,9 +47,9 @@ export function requestsFor(route: Route): fc.Arbitrary<Fuzzed> {
     arbitrary: fc.record({ ...good, [name]: bad[name] }) as fc.Arbitrary<Fuzzed>,
   }));
   return fc.oneof(
-    { weight: 9, arbitrary: fc.record(good) as fc.Arbitrary<Fuzzed> },
+    { weight: 9, arbitrary: fc.record(good) },
     { weight: 8, arbitrary: fc.oneof(...wrong) },
-    { weight: 3, arbitrary: fc.record({ ...bad, method: good.method }) as fc.Arbitrary<Fuzzed> },
+    { weight: 3, arbitrary: fc.record({ ...bad, method: good.method }) },
   );
 }
 
@@ -178,5 +178,5 @@ function badHeaders(route: Route): fc.Arbitrary<Record<string, string>> {
   );
   return fc
     .tuple(goodHeaders(route), one)
-    .map(([good, bad]) => ({ ...good, ...bad }) as Record<string, string>);
+    .map(([good, bad]): Record<string, string> => ({ ...good, ...bad }));
 }

@@ -59,7 +59,7 @@ async function twoServers(url: string) {
       fetch(`${(servers[turn++ % 2] as Serving).url}/api/v1/events`, {
         headers: { authorization: `Bearer ${token}`, ...headers },
       }),
-    async close() {
+    close: async () => {
       for (const one of servers) await one.close();
       for (const app of apps) await app.close();
     },
@@ -112,7 +112,7 @@ describe.each(Object.entries(URLS))('two servers on %s', (_name, open) => {
       const started: unknown[] = [];
       const heard = new Set<unknown>();
       let position: string | null = null;
-      let isWriting = true;
+      const state = { isWriting: true };
       const writing = (async () => {
         for (let n = 0; n < 30; n++) {
           const batch = await Promise.all(
@@ -120,11 +120,11 @@ describe.each(Object.entries(URLS))('two servers on %s', (_name, open) => {
           );
           started.push(...batch.map(({ data }) => data['job_id']));
         }
-        isWriting = false;
+        state.isWriting = false;
       })();
       const first = await stream();
       position = await readSome(first, heard, position);
-      while (isWriting || started.some((id) => !heard.has(id))) {
+      while (state.isWriting || started.some((id) => !heard.has(id))) {
         position = await readSome(await stream({ 'last-event-id': position ?? '' }), heard, position);
       }
       await writing;
