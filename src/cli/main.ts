@@ -18,7 +18,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;
 });
-process.exitCode = await run(process.argv.slice(2), console, [
-  process.execPath,
-  fileURLToPath(import.meta.url),
-]);
+const code = await run(process.argv.slice(2), console, [process.execPath, fileURLToPath(import.meta.url)]);
+// Modules of the application may have timers and connections open, which would keep a process that is done from ending.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

@@ -127,6 +127,8 @@ describe('pawl worker', () => {
       await new Promise((resolve) => probe.once('listening', resolve));
       const { port } = probe.address() as { port: number };
       await new Promise((resolve) => probe.close(resolve));
+      // What a module leaves open must not keep the process from ending.
+      app.write('tasks/open.ts', 'setInterval(() => undefined, 1_000);');
       const worker = app.begin(['worker', '--health-port', String(port), '--drain', '100ms', '--narrate']);
       await worker.until(/health {3}http/);
       expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
