@@ -19,8 +19,9 @@ const REMOTE = new Set<keyof Store>([
 ]);
 
 /**
- * Commands of the kit's cases that a remote worker must not give: the server's recovery interrupts what was lost. Jobs of the
- * cases are created beside the store too, since many of them share one key, which no server would let pass.
+ * Jobs of the cases are created beside the store, since many of them share one key, which no server would let pass. So are
+ * two commands given that a remote worker must not give: an interruption because a lease ran out, which is the recovery's, and
+ * the end of a wait for which there is no message.
  */
 const BESIDE = new Set<CommandType>(['create']);
 

@@ -37,7 +37,8 @@ export function claim(db: Session, request: ClaimRequest): Claimed {
   // Claims come one after the other, so nobody else takes from these rates meanwhile.
   const rates = new Rates(
     lanes,
-    ({ tenantId, name }) => record(db, { kind: 'rate', tenantId, id: name }).record?.body ?? '[]',
+    ({ name, ...rate }) =>
+      record(db, { kind: 'rate', tenantId: rate.tenantId, id: name }).record?.body ?? '[]',
     now,
   );
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
