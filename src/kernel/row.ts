@@ -92,7 +92,7 @@ export function queueOf(lane: string): string {
 
 /** The name of a lane's task. */
 export function taskOf(lane: string): string {
-  return lane.split(SEPARATOR, 2)[1] ?? '';
+  return lane.split(SEPARATOR)[1] ?? '';
 }
 
 /**

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { serve } from '../../src/http/serve.js';
 import { effect, Pawl, pawl, task } from '../../src/index.js';
 import { changesOf, findBreaches } from '../../src/kernel/index.js';
+import { revokeKey } from '../../src/engine/api-keys.js';
 import { readLog } from '../../src/engine/read-log.js';
 import { prng } from '../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
@@ -212,8 +213,12 @@ test('JOB-14 tenants are told apart: neither runs, reads, signals nor cancels th
 test('a key that is revoked, wrong, or a viewer’s works on nothing, and stands in no error', async () => {
   const ground = await groundOn('memory:');
   const viewer = await ground.key('acme', 'viewer');
+  const revoked = await ground.key();
+  const { engine } = Pawl.inside(ground.app);
+  await revokeKey(engine, revoked.split('_')[1] ?? '', { tenantId: 'acme', by: 'operator:test' });
   for (const [key, code] of [
     [viewer, 'FORBIDDEN'],
+    [revoked, 'UNAUTHENTICATED'],
     [`${viewer.slice(0, -1)}x`, 'UNAUTHENTICATED'],
     ['nonsense', 'UNAUTHENTICATED'],
   ] as const) {

@@ -60,18 +60,18 @@ export class WakeHub {
     const leftMs = until - this.#engine.clock.elapsed();
     if (leftMs <= 0 || gone.some(({ aborted }) => aborted)) return false;
     let ring = (): void => undefined;
-    const heard = await new Promise<boolean>((resolve) => {
-      const leave = () => resolve(false);
-      const cancel = this.#engine.alarms.set(leftMs, leave);
-      for (const end of gone) end.addEventListener('abort', leave, { once: true });
-      ring = () => {
-        cancel();
-        for (const end of gone) end.removeEventListener('abort', leave);
-        resolve(true);
-      };
-      this.#asking.add(ring);
+    let leave = (): void => undefined;
+    const over = new Promise<boolean>((resolve) => {
+      ring = () => resolve(true);
+      leave = () => resolve(false);
     });
+    const cancel = this.#engine.alarms.set(leftMs, leave);
+    this.#asking.add(ring);
+    for (const end of gone) end.addEventListener('abort', leave);
+    const heard = await over;
+    cancel();
     this.#asking.delete(ring);
+    for (const end of gone) end.removeEventListener('abort', leave);
     return heard;
   }
 }
