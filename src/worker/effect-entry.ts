@@ -1,9 +1,8 @@
 import { PawlError } from '../errors.js';
-import { type EffectStep, type JsonText, type StepRef } from '../kernel/index.js';
+import type { JsonText, StepRef } from '../kernel/index.js';
 import { failureOf, NoEffectError } from '../engine/failure-of.js';
-import { reportLateResult } from '../engine/alerts/effect-late-result.js';
 import { toJsonText } from '../engine/json-text.js';
-import { readSteps } from '../engine/read-log.js';
+import { noteIfLate } from '../engine/late-result.js';
 import { untilAnswered } from '../engine/until-answered.js';
 import type { EffectResult } from '../ports/store.js';
 import { runBody } from './body.js';
@@ -135,20 +134,10 @@ async function awaitStraggler(
 async function keepResult({ engine, attempt, around }: Execution, kept: EffectResult): Promise<void> {
   await untilAnswered(engine, () => engine.store.putEffect(kept));
   if (!attempt.isOver || kept.result === null) return;
-  const effect = (await readSteps(engine.store, kept.jobId)).get(kept);
-  if (effect?.kind === 'effect' && isLate(effect, kept.entry)) {
-    const { jobId, step, occurrence, entry } = kept;
-    const late = { jobId, step, occurrence, entry };
-    engine.meters.lateEffects += 1;
-    engine.log.error('EFFECT_LATE_RESULT: an effect happened that had been declared not to have', late);
-    callHook(engine.log, 'lateResult', () => around.hooks.lateResult?.(late));
-    const { tenantId, traceId } = attempt.job.spec;
-    await untilAnswered(engine, () => reportLateResult(engine, { ...late, tenantId, traceId }));
-  }
-}
-
-function isLate(effect: EffectStep, entry: number): boolean {
-  return entry < effect.entry || effect.state === 'closed';
+  const late = await noteIfLate(engine, kept, attempt.job.spec);
+  if (late === null) return;
+  const { jobId, step, occurrence, entry } = late;
+  callHook(engine.log, 'lateResult', () => around.hooks.lateResult?.({ jobId, step, occurrence, entry }));
 }
 
 /** The effect happened, even if its result cannot be kept: it is recorded as having none, and the step fails. */

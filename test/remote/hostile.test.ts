@@ -193,7 +193,7 @@ describe('a key that lies', { timeout: 240_000 }, () => {
     await begin(world);
     const before = await world.everything();
     const result = { job_id: JOB, step: 'charge', occurrence: 1, entry: 1, result: '1' };
-    const put = await world.post('/effects', { results: [result] }, world.keys.stranger);
+    const put = await world.post('/effects', { incarnation: null, results: [result] }, world.keys.stranger);
     expect(put).toMatchObject({ status: 200, data: { first: [false] } });
     const message = { job_id: JOB, key: 'approval', payload: 'true' };
     expect((await world.post('/messages', message, world.keys.stranger)).data).toMatchObject({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noteIfLate } from '../../engine/late-result.js';
 import { ERRORS } from '../../errors.js';
 import { count, jobId, milliseconds, text } from '../fields.js';
 import { ok, route } from '../route.js';
@@ -146,6 +147,8 @@ export const workerRoutes = [
     summary:
       "Keep the results of effects' entries, or that their bodies ended without one. The first of each wins.",
     body: z.strictObject({
+      /** Who has entered the bodies. */
+      incarnation: field.worker.shape.incarnation.nullable(),
       results: z
         .array(z.strictObject({ job_id: jobId, ...field.entry, result: field.jsonText.nullable() }))
         .min(1)
@@ -160,7 +163,12 @@ export const workerRoutes = [
         body.results.map(async ({ job_id: id, ...result }) => {
           const { found } = await engine.store.load(id);
           if (found?.job.spec.tenantId !== caller.tenantId) return false;
-          return (await engine.store.putEffect({ jobId: id, ...result })).first;
+          const kept = { jobId: id, ...result };
+          const { first: isFirst } = await engine.store.putEffect(kept);
+          // Whoever no longer holds the job may have been given up on in the meantime.
+          const isHolder = found.job.worker?.incarnation === body.incarnation;
+          if (isFirst && kept.result !== null && !isHolder) await noteIfLate(engine, kept, found.job.spec);
+          return isFirst;
         }),
       );
       return ok({ first, now: engine.now() });

@@ -63,8 +63,10 @@ export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<
       }),
   });
 
-  const putEffect = remoteEffects((body) =>
-    channel.ask({ kind: 'write', method: 'POST', path: '/effects', body, timeoutMs: MOST_ANSWER_MS }),
+  const putEffect = remoteEffects(
+    (body) =>
+      channel.ask({ kind: 'write', method: 'POST', path: '/effects', body, timeoutMs: MOST_ANSWER_MS }),
+    () => lastBeat && lastBeat.worker.incarnation,
   );
 
   const hello = await get<{ tenant_id: string; named_under: string }>('').catch((error: unknown) => {

@@ -8,13 +8,15 @@ type Put = Awaited<ReturnType<Store['putEffect']>>;
 
 const MOST_IN_REQUEST = 200;
 
-/** Sends what effects came to, as many together as have ended together. */
-export function remoteEffects(send: SendEffects): Store['putEffect'] {
+/** Sends what effects came to, as many together as have ended together. `incarnation`: whose bodies they were. */
+export function remoteEffects(send: SendEffects, incarnation: () => string | null): Store['putEffect'] {
   const put = groupCommit<string, Put>(
     async (asks) => {
       const answers: Put[] = [];
       for (const group of fitRequests(asks)) {
-        const { first, now } = await send(`{"results":[${group.join(',')}]}`);
+        const { first, now } = await send(
+          `{"incarnation":${JSON.stringify(incarnation())},"results":[${group.join(',')}]}`,
+        );
         answers.push(...first.map((isFirst) => ({ first: isFirst, now })));
       }
       return answers;
