@@ -41,7 +41,7 @@ test('one job for one key', async () => {
   expect(again.job.id).toBe(first.job.id);
   await expect(app.start(remind, { user: 'bob' }, key)).rejects.toMatchObject({
     code: 'DUPLICATE',
-    details: { jobId: first.job.id, conflictFields: ['inputHash'] },
+    details: { jobId: first.job.id, conflictFields: ['input'] },
   });
   const elsewhere = await app.start(remind, { user: 'bob' }, { ...key, scope: 'letters' });
   expect(elsewhere.idempotentHit).toBe(false);
