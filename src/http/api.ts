@@ -17,6 +17,8 @@ import type { Answer, ApiRequest, Backend, Caller, Route } from './route.js';
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
+/** The caller has gone away. No standard has a status for it; this one is what proxies log. */
+const GONE = 499;
 const NOBODY: Caller = { tenantId: '', role: 'viewer', actor: '' };
 
 /** The HTTP API: every route of the table, with what all of them have in common. */
@@ -81,6 +83,8 @@ export class Api {
       if (raw.method === 'HEAD') await answer.body?.cancel();
       return answer;
     } catch (error) {
+      // Whoever asked has gone, and what waited for them ended: nobody reads this, and nothing is wrong.
+      if (!(error instanceof PawlError) && raw.signal.aborted) return new Response(null, { status: GONE });
       return this.#fail(error, { contract: route.contract, meta });
     }
   }

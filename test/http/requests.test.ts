@@ -247,6 +247,22 @@ describe('the server', () => {
     await stuck.stop();
   });
 
+  test('a caller that goes away while it waits is no error', async () => {
+    const logged: unknown[] = [];
+    const quiet = () => undefined;
+    const log = { debug: quiet, info: quiet, warn: quiet, error: (text: string) => void logged.push(text) };
+    const rig = await ApiRig.start({ log });
+    onTestFinished(() => rig.stop());
+    const { data } = await rig.post(JOBS, { job_type: 'w' });
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${rig.keys['viewer'] ?? ''}` };
+    const url = `${rig.url}${JOBS}/${String(data['job_id'])}?wait_ms=60000`;
+    const asked = rig.send(new Request(url, { headers, signal: leaving.signal }));
+    await rig.app.idle();
+    leaving.abort();
+    expect([(await asked).status, logged]).toEqual([499, []]);
+  });
+
   test('a bug is a 500 that tells a stranger nothing', async () => {
     const secret = 'postgres://user:hunter2@db';
     const rig = await ApiRig.start();
