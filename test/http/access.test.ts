@@ -27,8 +27,8 @@ async function tryAs(rig: ApiRig, route: Route, sample: Sample, call: Call) {
   return rig.call(route.method, path, { ...(body === undefined ? {} : { body }), ...call, headers });
 }
 
-/** Answers without an envelope: a stream, and metrics, whose tenants have a test of their own. */
-const NO_LISTS = new Set(['/api/v1/events', '/metrics']);
+/** A stream, metrics, whose tenants have a test of their own, and what a worker is told about its key. */
+const NO_LISTS = new Set(['/api/v1/events', '/metrics', '/api/v1/worker']);
 
 describe('JOB-14 every route, by who asks', () => {
   test('the table is as large as the API', () => {

@@ -47,8 +47,14 @@ export function requestOf(route: Route, sample: Sample): { readonly path: string
     queue: 'default',
   };
   const path = route.path.replaceAll(/:(\w+)/g, (_all, name: string) => values[name] ?? `no-${name}`);
-  return route.body === null ? { path } : { path, body: BODIES[`${route.method} ${route.path}`] ?? {} };
+  if (route.body === null) return { path: `${path}${QUERIES[`${route.method} ${route.path}`] ?? ''}` };
+  return { path, body: BODIES[`${route.method} ${route.path}`] ?? {} };
 }
+
+/** Where a request has to say more than a path can. */
+const QUERIES: Readonly<Record<string, string>> = {
+  'GET /api/v1/worker/jobs/:job_id/log': '?from_rev=1&limit=10',
+};
 
 /** Where an empty body will not do. */
 const BODIES: Readonly<Record<string, unknown>> = {

@@ -154,6 +154,8 @@ async function sendOne(
     await response.body?.cancel();
     return { status, problem: null };
   }
+  const isText = response.headers.get('content-type')?.startsWith('text/plain') ?? false;
+  if (isText) return { status, problem: (await response.text()).startsWith('# HELP') ? null : 'no metrics' };
   try {
     const answer = (await response.json()) as { data?: Record<string, unknown> };
     if (routeOf(method, target.split('?', 1)[0] ?? '') || status >= 400)

@@ -1,6 +1,9 @@
 import type { Store } from '../../../src/ports/store.js';
 
-/** What each operation answers when it has changed something that is not the memory of an answer. */
+/** The memory of an answer, and the alert that somebody is refused again and again: both are there to be kept. */
+const KEPT = new Set(['reply', 'alert']);
+
+/** What each operation answers when it has changed something else than that. */
 const CHANGED: Readonly<Partial<Record<keyof Store, (reply: never, asked: never[]) => boolean>>> = {
   commit: ({ replies }: { replies: readonly { ok: boolean; repeated?: boolean }[] }) =>
     replies.some(({ ok, repeated }) => ok && repeated !== true),
@@ -9,9 +12,9 @@ const CHANGED: Readonly<Partial<Record<keyof Store, (reply: never, asked: never[
   putSchedule: ({ saved }: { saved: boolean }) => saved,
   deleteSchedule: ({ deleted }: { deleted: boolean }) => deleted,
   putRecord: ({ saved }: { saved: boolean }, [record]: { kind: string }[]) =>
-    saved && record?.kind !== 'reply',
+    saved && !KEPT.has(record?.kind ?? ''),
   deleteRecord: ({ deleted }: { deleted: boolean }, [ref]: { kind: string }[]) =>
-    deleted && ref?.kind !== 'reply',
+    deleted && !KEPT.has(ref?.kind ?? ''),
   pauseQueue: () => true,
   hold: ({ changed }: { changed: number }) => changed > 0,
   release: ({ changed }: { changed: number }) => changed > 0,
