@@ -98,7 +98,8 @@ export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
     },
     async feed({ after, limit }) {
       const from = feedIndex(after);
-      const rows = tables.feed.filter(({ position }) => position > from).slice(0, limit);
+      const first = tables.feedFrom(from);
+      const rows = tables.feed.slice(first, first + limit);
       return { now: now(), rows: rows.map((row) => ({ ...row, position: `${row.position}` })) };
     },
     heads: async ({ limit }) => ({ now: now(), heads: laneHeads(tables, now()).slice(0, limit) }),

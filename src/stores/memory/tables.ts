@@ -45,6 +45,18 @@ export class Tables {
   readonly outbox = new Map<string, Omit<OutboxEntry, 'dueAt'> & { dueAt: number | null }>();
   readonly #owners = new Map<string, { readonly jobId: string; expiresAt: number | null }>();
 
+  /** Where the feed goes on behind a position. Positions only ever grow. */
+  feedFrom(position: number): number {
+    let low = 0;
+    let high = this.feed.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.feed[middle]?.position ?? 0) > position) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
   /** Is it what follows the version that is there? */
   isNextOf({ dlqId, version }: DlqItem): boolean {
     return (this.dlq.get(dlqId)?.version ?? 0) === version - 1;
