@@ -39,5 +39,5 @@ export const STORE_CONFORMANCE: readonly Topic[] = [
 ];
 
 export { Rig, type Case, type OpenStore, type Topic } from './rig.js';
-export { randomTraffic } from './random-traffic.js';
+export { DRAWS, randomTraffic, type Draws } from './random-traffic.js';
 export { findLosses, workUntilKilled, type Acknowledged } from './crash.js';

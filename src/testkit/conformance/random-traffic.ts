@@ -17,16 +17,18 @@ import type { Rig } from './rig.js';
 const TENANTS = ['acme', 'globex', 'initech'] as const;
 const LANES = [laneOf(aJobSpec()), laneOf(aJobSpec({ task: 'mail' }))];
 
+/** One operation, as the numbers that say what it is: whatever they are, it is some operation. */
+export type Draws = readonly number[];
+
+/** As many as any operation looks at. */
+export const DRAWS = 12;
+
 /**
- * Random operations on a few jobs of one store, each answered in words. Two stores that are given the same numbers
- * must say the same: that is how a store is held against the memory store.
+ * Operations on a few jobs of one store, each answered in words. Two stores that are given the same must say the same:
+ * that is how a store is held against the memory store. Each operation has numbers of its own, so that a sequence that
+ * fails still fails when operations that do not matter are taken out of it.
  */
-export async function randomTraffic(
-  rig: Rig,
-  random: Random,
-  { operations }: { operations: number },
-): Promise<string[]> {
-  const pick = <T>(...options: readonly [T, ...T[]]): T => options[random.int(options.length)] ?? options[0];
+export async function randomTraffic(rig: Rig, operations: readonly Draws[]): Promise<string[]> {
   const { store, clock } = rig;
   const said: string[] = [];
   const ids: string[] = [];
@@ -35,7 +37,9 @@ export async function randomTraffic(
     said.push(`${what} ${canonicalJson(JSON.stringify(answer))}`);
   };
 
-  const operation = async (n: number): Promise<void> => {
+  const operation = async (n: number, random: Random): Promise<void> => {
+    const pick = <T>(...options: readonly [T, ...T[]]): T =>
+      options[random.int(options.length)] ?? options[0];
     const jobId = ids.length > 0 ? (ids[random.int(ids.length)] ?? '') : '';
     switch (random.int(15)) {
       case 0:
@@ -116,9 +120,14 @@ export async function randomTraffic(
     }
   };
 
-  for (let n = 0; n < operations; n++) await operation(n);
+  for (const [n, draws] of operations.entries()) await operation(n, drawn(draws));
   await describeAll(store, ids, say);
   return said;
+}
+
+function drawn(draws: Draws): Random {
+  let next = 0;
+  return { int: (below) => (draws[next++] ?? 0) % below };
 }
 
 type Pick = <T>(...options: readonly [T, ...T[]]) => T;
