@@ -161,7 +161,11 @@ export class Attempt {
       }
       this.#advance(item, events, alone ? this.#apply(this.job, events) : after);
     }
-    for (const [index, { resolve }] of batch.entries()) resolve(decisions[index] as Decision);
+    // One in each turn, in the order of the log: what wins a race now must win it in every replay.
+    for (const [index, { resolve }] of batch.entries()) {
+      if (index > 0) await nextTurn();
+      resolve(decisions[index] as Decision);
+    }
   }
 
   /** One after the other, each on what the ones before it make of the job. */
@@ -238,4 +242,10 @@ export class Attempt {
       this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
     this.lose('its commits cannot be saved');
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
