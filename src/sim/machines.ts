@@ -146,6 +146,7 @@ export class Machines {
       if (slot.lives > 0) slot.host = this.#newHost(slot.name);
       slot.lives += 1;
       const { host } = slot;
+      world.tell(() => `${host.name} starts`);
       host.skewMs = slot.worker?.skewMs ?? 0;
       host.enter(() => this.#open(slot, host, same));
     });

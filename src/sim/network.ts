@@ -142,45 +142,45 @@ export class Network {
 
   /** True if the call goes no further for now. */
   #strikesBefore(fault: Fault, call: Call, settle: Settle): boolean {
-    const { hits, crash, world, stop } = this.#parts;
+    const { crash, world, stop } = this.#parts;
     const { host } = call;
     switch (fault.kind) {
       case 'crash before':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         crash(host, fault);
         return true;
       case 'pause before':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         host.pause(fault.ms);
         this.#travel(call, settle, fault.same ? fault.ms : 0);
         return true;
       case 'error before':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         this.#refuse(call, settle);
         return true;
       case 'outage':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         this.#outages.set(host, world.now + fault.ms);
         this.#refuse(call, settle);
         return true;
       case 'slow request':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         this.#travel(call, settle, fault.ms);
         return true;
       case 'wake-ups lost':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         this.#wakeUpsLostUntil = world.now + fault.ms;
         return false;
       case 'wake-ups late':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         this.#wakeUpsLateUntil = world.now + fault.ms;
         return false;
       case 'clock step':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         host.skewMs += (fault.same ? -1 : 1) * (fault.ms * 100);
         return false;
       case 'stop':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         stop(host, fault);
         return false;
       default:
@@ -190,27 +190,27 @@ export class Network {
 
   /** How long the reply takes; null if none comes. */
   #strikesAfter(fault: Fault, call: Call, settle: Settle): number | null {
-    const { hits, crash, world } = this.#parts;
+    const { crash, world } = this.#parts;
     const { host } = call;
     switch (fault.kind) {
       case 'crash after':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         crash(host, fault);
         return null;
       case 'pause after':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         host.pause(fault.ms);
         return this.#latency();
       case 'error after':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         this.#refuse(call, settle);
         return null;
       case 'slow reply':
-        hits.add('fault', fault.kind);
+        this.#tell(fault, call);
         return fault.ms;
       case 'twice':
         if (REPEATABLE.has(call.name)) {
-          hits.add('fault', fault.kind);
+          this.#tell(fault, call);
           const again: Settle = { resolve: () => undefined, reject: () => undefined };
           world.schedule(fault.ms, null, labelOf(call.name), () => this.#execute(call, again, null));
         }
@@ -218,6 +218,12 @@ export class Network {
       default:
         return this.#latency();
     }
+  }
+
+  #tell(fault: Fault, { host, name }: Call): void {
+    const { hits, world } = this.#parts;
+    hits.add('fault', fault.kind);
+    world.tell(() => `FAULT ${fault.kind} (${fault.ms} ms) at '${name}' of ${host.name}`);
   }
 
   #refuse(call: Call, settle: Settle): void {

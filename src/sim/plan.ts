@@ -58,6 +58,8 @@ export type Plan = {
 const TENANTS = ['default', 'acme', 'zeta'] as const;
 const HOUR_MS = 3_600_000;
 const SPREAD_MS = 20_000;
+/** Longer than mail is under way and starts are sent again: what is forgotten before that may begin anew. */
+const KEEP_MS = 30_000;
 
 export function planOf(seed: number): Plan {
   const random = prng(mix(seed, 0x91a7));
@@ -78,7 +80,7 @@ export function planOf(seed: number): Plan {
     faults: drawFaults(random),
     leaseMs: [5_000, 10_000][random.int(2)] as number,
     pollMs: [1_000, 3_000][random.int(2)] as number,
-    keepMs: random.int(4) === 0 ? 2_000 : null,
+    keepMs: random.int(8) === 0 ? KEEP_MS : null,
   };
 }
 

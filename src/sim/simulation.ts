@@ -33,14 +33,17 @@ const PATIENCE_MS = 600_000;
 /** Leases of processes that are gone must have been ended by others by then. */
 const SETTLE_LEASES = 3;
 
+/** `tell`: gets the story of the run, line by line. */
+export type Telling = { readonly tell?: ((line: string) => void) | null };
+
 /** Runs one plan: under faults first, then without, until all is at rest; and says what was wrong. */
-export async function simulate(plan: Plan): Promise<Outcome> {
-  const world = new World(plan.seed);
+export async function simulate(plan: Plan, { tell = null }: Telling = {}): Promise<Outcome> {
+  const world = new World(plan.seed, tell);
   const tables = new Tables();
   const store = memoryStore({ clock: { now: () => world.now }, tables });
   const hits = new Hits();
   const verdict = new Verdict({ decisions: () => world.decisions, onBreach: () => world.end() });
-  const watch = new StoreWatch({ tables, hits, verdict, now: () => world.now, keepMs: plan.keepMs });
+  const watch = new StoreWatch({ world, tables, hits, verdict, now: () => world.now, keepMs: plan.keepMs });
   const acknowledged = new Acknowledged(watch, verdict);
   const outside = new Outside(hits, watch.entered);
   const late = new LateResults(watch, verdict);
@@ -79,6 +82,7 @@ export async function simulate(plan: Plan): Promise<Outcome> {
   let healedAt: number | null = null;
   world.schedule(lastAt + UNREST_MS, null, HEAL, () => {
     healedAt = world.now;
+    world.tell(() => 'the faults are over');
     network.heal();
     machines.heal();
     careFor(world, () => machines.client(0), parts);
@@ -114,6 +118,7 @@ export async function simulate(plan: Plan): Promise<Outcome> {
 /** A client that is down at that time does not do it. */
 function perform(machines: Machines, parts: OperateParts, operation: Operation): void {
   const client = machines.client(operation.client);
+  client?.host.world.tell(() => `${client.host.name} does ${operation.do}`);
   client?.host.enter(() => operate(parts, client, operation));
 }
 

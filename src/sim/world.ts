@@ -19,12 +19,15 @@ export class World {
   decisions = 0;
   /** Whose code runs at the moment. */
   current: Host | null = null;
+  readonly #tell: ((line: string) => void) | null;
   readonly #random: Random;
   #hash = 0x811c9dc5;
   #over = false;
 
-  constructor(seed: number) {
+  /** `tell`: who wants to read what happens. */
+  constructor(seed: number, tell: ((line: string) => void) | null = null) {
     this.seed = seed;
+    this.#tell = tell;
     this.#random = prng(mix(seed, 0x5eed));
   }
 
@@ -36,6 +39,13 @@ export class World {
   /** What the run was, in one number: equal hashes mean that the same things happened in the same order. */
   get traceHash(): string {
     return (this.#hash >>> 0).toString(16).padStart(8, '0');
+  }
+
+  /** A line of the story of this run. Costs nothing where nobody reads it. */
+  tell(line: () => string): void {
+    if (this.#tell === null) return;
+    const at = ((this.now - T0) / 1_000).toFixed(3).padStart(9);
+    this.#tell(`${at} ${String(this.decisions).padStart(6)} ${line()}`);
   }
 
   note(value: number): void {

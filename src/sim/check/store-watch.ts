@@ -4,7 +4,9 @@ import type { WorkerEntry } from '../../ports/store.js';
 import type { Call } from '../network.js';
 import type { Host } from '../host.js';
 import { KEY_LIMIT, RATE } from '../workload/tasks.js';
+import type { World } from '../world.js';
 import { JobWatch, type Seen, type WatchParts } from './job-watch.js';
+import { storyOf } from './story-of.js';
 
 type Entry = { readonly incarnation: string; readonly entry: number; closed: boolean; entered: boolean };
 /** What became of one use of an effect, by its key. */
@@ -16,6 +18,7 @@ export type EffectUseSeen = {
 };
 
 type StoreWatchParts = WatchParts & {
+  readonly world: World;
   readonly now: () => number;
   /** How long finished jobs are to be kept. */
   readonly keepMs: number | null;
@@ -79,7 +82,10 @@ export class StoreWatch {
       fresh.push(row);
     }
     this.#position = lastPosition;
-    for (const row of fresh.toReversed()) this.#watchOf(row.jobId).take(row, this.#parts.now());
+    for (const row of fresh.toReversed()) {
+      this.#parts.world.tell(() => `${host.name} '${name}': ${storyOf(row)}`);
+      this.#watchOf(row.jobId).take(row, this.#parts.now());
+    }
   }
 
   #watchOf(jobId: string): JobWatch {
