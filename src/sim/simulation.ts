@@ -45,7 +45,7 @@ export async function simulate(plan: Plan, { tell = null }: Telling = {}): Promi
   const verdict = new Verdict({ decisions: () => world.decisions, onBreach: () => world.end() });
   const watch = new StoreWatch({ world, tables, hits, verdict, now: () => world.now, keepMs: plan.keepMs });
   const acknowledged = new Acknowledged(watch, verdict);
-  const outside = new Outside(hits, watch.entered);
+  const outside = new Outside(hits, watch);
   const late = new LateResults(watch, verdict);
   const network: Network = new Network(
     {
@@ -57,12 +57,21 @@ export async function simulate(plan: Plan, { tell = null }: Telling = {}): Promi
         late.look(call);
         return reply;
       },
-      onReply: acknowledged.told,
+      onReply: (call, reply) => {
+        acknowledged.told(call, reply);
+        if (call.name === 'beat' && healedAt !== null) machines.checkHandlers(hasEndedLongAgo);
+      },
       crash: (host, fault) => machines.crash(host, fault),
       stop: (host, fault) => machines.stop(host, fault),
     },
     plan.faults,
   );
+  let healedAt: number | null = null;
+  /** Long enough ago for two heartbeats to have told its holder. */
+  const hasEndedLongAgo = (jobId: string): boolean => {
+    const finishedAt = watch.jobOf(jobId)?.finishedAt ?? null;
+    return finishedAt !== null && Math.max(finishedAt, healedAt ?? 0) < world.now - plan.leaseMs;
+  };
   const names = Object.keys(store) as (keyof Store)[];
   const machines: Machines = new Machines(plan, {
     world,
@@ -79,7 +88,6 @@ export async function simulate(plan: Plan, { tell = null }: Telling = {}): Promi
   }
   machines.start();
   const lastAt = Math.max(0, ...plan.operations.map(({ atMs }) => atMs));
-  let healedAt: number | null = null;
   world.schedule(lastAt + UNREST_MS, null, HEAL, () => {
     healedAt = world.now;
     world.tell(() => 'the faults are over');

@@ -1,3 +1,4 @@
+import { PawlError } from '../../errors.js';
 import type { Claimed, CommitItem, CommitReplies } from '../../ports/store.js';
 import type { Call } from '../network.js';
 import type { Verdict } from '../verdict.js';
@@ -9,6 +10,7 @@ type Start = {
   readonly key: string | null;
   readonly task: string;
   readonly idempotentHit: boolean;
+  readonly input: string;
 };
 
 /** What somebody was told. It must be true, from that moment on and for ever. */
@@ -57,8 +59,12 @@ export class Acknowledged {
     this.#byKey.set(name, first);
     this.#verdict.expect(first === jobId, 10, () => `${name} was answered with ${first}, and with ${jobId}`);
     const spec = job?.spec;
-    const same = spec?.idempotencyKey === key && spec.idempotencyScope === scope && spec.task === start.task;
-    this.#verdict.expect(same, 10, () => `${name} was answered with the job of another key`);
+    const same =
+      spec?.idempotencyKey === key &&
+      spec.idempotencyScope === scope &&
+      spec.task === start.task &&
+      job?.input === start.input;
+    this.#verdict.expect(same, 10, () => `${name} was answered with a job that asks for something else`);
   }
 
   result(jobId: string, result: string): void {
@@ -100,6 +106,14 @@ export class Acknowledged {
   answeredStranger(jobId: string, code: string): void {
     const isRight = code === 'JOB_NOT_FOUND' || code === 'STORE_UNAVAILABLE';
     this.#verdict.expect(isRight, 12, () => `a stranger's word about ${jobId} was answered with ${code}`);
+  }
+
+  /** An operation came to nothing. What went wrong must be something that a caller can be told. */
+  refused(operation: string, error: unknown): void {
+    if (!(error instanceof PawlError))
+      this.#verdict.breach(23, `'${operation}' broke: ${error instanceof Error ? (error.stack ?? '') : String(error)}`);
+    else if (operation === 'start' && error.code === 'JOB_EXISTS')
+      this.#verdict.breach(1, 'a start that was sent again was refused because of itself');
   }
 
   /** Once more, at the end. */

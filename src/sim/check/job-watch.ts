@@ -18,6 +18,7 @@ import { holderOf } from '../../worker/names.js';
 import type { Kept, Tables } from '../../stores/memory/tables.js';
 import type { Hits } from '../hits.js';
 import type { Verdict } from '../verdict.js';
+import { AttemptCounts } from './attempt-counts.js';
 import { commandOf } from './command-of.js';
 import { invariantOf } from './invariant-of.js';
 
@@ -32,6 +33,7 @@ export class JobWatch {
   readonly steps = new StepLog();
   readonly #parts: WatchParts;
   readonly #findBreaches = watchInvariants();
+  readonly #counts = new AttemptCounts();
   readonly #onEvent: (seen: Seen) => void;
   #job: Job | null = null;
   #link = '';
@@ -87,6 +89,8 @@ export class JobWatch {
         verdict.expect(isLegal(machine, from, to), 22, () => `${this.jobId}/${rev}: ${name} has ${from} → ${to}`);
       }
     }
+    for (const [invariant, problem] of this.#counts.take(event, after.spec))
+      verdict.breach(invariant, `${this.jobId}/${rev}: ${problem}`);
     const early = earlyBy(before, event, now);
     verdict.expect(early === null, 9, () => `${this.jobId}/${rev}: ${early}`);
     this.#onEvent({ before, event, after });

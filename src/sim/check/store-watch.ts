@@ -8,7 +8,13 @@ import type { World } from '../world.js';
 import { JobWatch, type Seen, type WatchParts } from './job-watch.js';
 import { storyOf } from './story-of.js';
 
-type Entry = { readonly incarnation: string; readonly entry: number; closed: boolean; entered: boolean };
+type Entry = {
+  readonly incarnation: string;
+  readonly entry: number;
+  closed: boolean;
+  entered: boolean;
+  refused: boolean;
+};
 /** What became of one use of an effect, by its key. */
 export type EffectUseSeen = {
   readonly jobId: string;
@@ -36,6 +42,7 @@ export class StoreWatch {
   readonly #hosts = new Map<string, Host>();
   readonly #leases = new Map<string, WorkerEntry>();
   readonly #keys = new Map<string, string>();
+  readonly #denied = new Set<string>();
   readonly #begun: number[] = [];
   #position = 0;
 
@@ -117,15 +124,15 @@ export class StoreWatch {
         const use = this.effects.get(effectKey) ?? { jobId, step, occurrence, entries: [] };
         this.effects.set(effectKey, use);
         const incarnation = after.worker?.incarnation ?? '';
-        use.entries.push({ incarnation, entry, closed: false, entered: false });
+        use.entries.push({ incarnation, entry, closed: false, entered: false, refused: false });
         return;
       }
       case 'effect.closed':
       case 'effect.reconciled': {
         if (event.type === 'effect.reconciled' && event.verdict !== 'notHappened') return;
-        for (const use of this.effects.values()) {
+        for (const [key, use] of this.effects) {
           if (use.jobId !== jobId || use.step !== event.step || use.occurrence !== event.occurrence) continue;
-          for (const entry of use.entries) if (entry.entry === event.entry) entry.closed = true;
+          for (const entry of use.entries) if (entry.entry === event.entry) this.#close(key, entry, event.type);
         }
         return;
       }
@@ -150,6 +157,24 @@ export class StoreWatch {
     entry.entered = true;
   };
 
+  readonly refused = (host: Host, key: string): void => {
+    for (const entry of this.effects.get(key)?.entries ?? []) {
+      if (entry.entered && this.hostOf(entry.incarnation) === host) entry.refused = true;
+    }
+  };
+
+  /** Somebody who had asked, or looked, was told that nothing had happened. */
+  readonly denied = (key: string): void => {
+    this.#denied.add(key);
+  };
+
+  /** Only the proof of its own body, or word from outside, lets an effect be entered again. */
+  #close(key: string, entry: Entry, by: 'effect.closed' | 'effect.reconciled'): void {
+    entry.closed = true;
+    const isRight = by === 'effect.closed' ? entry.refused : this.#denied.has(key);
+    this.#parts.verdict.expect(isRight, 8, () => `entry ${entry.entry} of ${key} was closed, and nobody had said that nothing happened`);
+  }
+
   #expectOwnKey({ spec }: Job): void {
     const { jobId, tenantId, idempotencyKey, idempotencyScope, firedBy } = spec;
     const keys = idempotencyKey === jobId ? [] : [JSON.stringify([tenantId, idempotencyScope, idempotencyKey])];
@@ -162,7 +187,10 @@ export class StoreWatch {
   }
 
   #expectWithinLimits({ spec, status }: Job): void {
-    const { verdict, now } = this.#parts;
+    const { verdict, now, tables } = this.#parts;
+    verdict.expect(!tables.paused.has(spec.queue), 11, () => `${spec.jobId} was claimed from queue '${spec.queue}', which is paused`);
+    const held = tables.jobs.get(spec.jobId)?.held ?? null;
+    verdict.expect(held === null, 11, () => `${spec.jobId} was claimed, and is held`);
     if (spec.concurrencyKey !== null && status === 'running') {
       const running = [...this.jobs.values()].filter(
         ({ job }) =>

@@ -32,8 +32,8 @@ export async function operate(parts: OperateParts, client: Client, operation: Op
   try {
     await perform(parts, client, operation);
   } catch (error) {
-    if (!(error instanceof PawlError)) throw error;
-    parts.hits.add('feature', `answer ${error.code}`);
+    parts.acknowledged.refused(operation.do, error);
+    if (error instanceof PawlError) parts.hits.add('feature', `answer ${error.code}`);
   }
 }
 
@@ -106,7 +106,7 @@ async function start(
     ...(scope === null ? {} : { scope }),
     ...(delayMs === 0 ? {} : { delay: delayMs }),
   });
-  acknowledged.started(job.id, { tenantId, scope, key, task, idempotentHit });
+  acknowledged.started(job.id, { tenantId, scope, key, task, idempotentHit, input: JSON.stringify(input) });
   if (!operation.awaited) return;
   const result = await job.result({ timeout: 60_000 });
   acknowledged.result(job.id, JSON.stringify(result));
@@ -176,6 +176,7 @@ export async function settleEffects(parts: OperateParts, { app, host }: Client):
           ? { verdict: 'fail' }
           : { verdict: 'notHappened' };
     hits.add('feature', `operator: ${decision.verdict}`);
+    if (decision.verdict === 'notHappened') watch.denied(watch.keyOf({ jobId, step, occurrence }) ?? '');
     try {
       await app.resolveEffect(jobId, { step, occurrence, by: 'ann', ...decision });
     } catch (error) {

@@ -9,19 +9,28 @@ const REQUEST = hash32('request');
 /** Requests to the world outside take no longer than this, once they are sent. */
 export const MOST_UNDER_WAY_MS = 400;
 
+/** Who is told what happens here. */
+export type Witness = {
+  readonly entered: (host: Host, key: string) => void;
+  /** The body has proof that nothing happened. */
+  readonly refused: (host: Host, key: string) => void;
+  /** Whoever asked was told that nothing has happened. */
+  readonly denied: (key: string) => void;
+};
+
 /**
  * The world outside, where effects happen. It counts what it sees, is asked by nobody but `reconcile` and operators, and
  * does not honour idempotency keys: every entry that should not have been shows.
  */
 export class Outside {
   readonly #hits: Hits;
-  readonly #onEnter: (host: Host, key: string) => void;
+  readonly #witness: Witness;
   /** Results, by idempotency key. */
   readonly #happened = new Map<string, string[]>();
 
-  constructor(hits: Hits, onEnter: (host: Host, key: string) => void) {
+  constructor(hits: Hits, witness: Witness) {
     this.#hits = hits;
-    this.#onEnter = onEnter;
+    this.#witness = witness;
   }
 
   /** How often an effect has happened. */
@@ -31,13 +40,14 @@ export class Outside {
 
   /** The body of an effect. */
   async enter(host: Host, key: string, { mayHang }: { mayHang: boolean }): Promise<string> {
-    this.#onEnter(host, key);
+    this.#witness.entered(host, key);
     const drawn = host.random.int(mayHang ? 20 : 16);
     if (host.chance(30)) await host.sleep(host.random.int(50));
     switch (drawn) {
       case 0:
       case 1:
         this.#hits.add('feature', 'effect refused');
+        this.#witness.refused(host, key);
         throw new NoEffectError('refused', { cause: new Error('the simulated receiver refused') });
       case 2:
         this.#hits.add('feature', 'effect threw, and had not happened');
@@ -75,6 +85,7 @@ export class Outside {
     }
     const [result] = this.#happened.get(key) ?? [];
     this.#hits.add('feature', result === undefined ? 'reconcile: not happened' : 'reconcile: happened');
+    if (result === undefined) this.#witness.denied(key);
     return result === undefined ? { kind: 'notHappened' } : { kind: 'happened', result };
   }
 
