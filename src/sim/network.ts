@@ -5,6 +5,7 @@ import type { Store } from '../ports/store.js';
 import type { Fault } from './faults.js';
 import type { Hits } from './hits.js';
 import type { Host } from './host.js';
+import type { Pending } from './pending.js';
 import type { World } from './world.js';
 
 /** What the network asks of those around it. */
@@ -43,6 +44,9 @@ const REPEATABLE: ReadonlySet<string> = new Set<keyof Store>([
   'beat',
 ]);
 
+/** From here on it matters that it is over when the faults are. */
+const SLOW_MS = 1_000;
+
 const LABELS = new Map<string, number>();
 function labelOf(text: string): number {
   let label = LABELS.get(text);
@@ -58,6 +62,8 @@ export class Network {
   #calls = 0;
   #wakeUpsLostUntil = 0;
   #wakeUpsLateUntil = 0;
+  /** Requests and replies that take long. */
+  readonly #slow = new Set<Pending>();
   readonly #outages = new Map<Host, number>();
   readonly #listeners = new Map<Host, Set<(lanes: readonly string[]) => void>>();
 
@@ -73,6 +79,11 @@ export class Network {
     this.#outages.clear();
     this.#wakeUpsLostUntil = 0;
     this.#wakeUpsLateUntil = 0;
+    for (const pending of this.#slow) {
+      pending.dropped = true;
+      this.#parts.world.schedule(this.#latency(), pending.host, pending.label, pending.run);
+    }
+    this.#slow.clear();
   }
 
   /** The store, as a process reaches it. */
@@ -95,7 +106,20 @@ export class Network {
   }
 
   #travel(call: Call, settle: Settle, delayMs: number): void {
-    this.#parts.world.schedule(delayMs, null, labelOf(call.name), () => this.#arrive(call, settle));
+    this.#schedule(delayMs, null, labelOf(call.name), () => this.#arrive(call, settle));
+  }
+
+  #schedule(delayMs: number, host: Host | null, label: number, run: () => void): void {
+    const { world } = this.#parts;
+    if (delayMs < SLOW_MS) {
+      world.schedule(delayMs, host, label, run);
+      return;
+    }
+    const pending: Pending = world.schedule(delayMs, host, label, () => {
+      this.#slow.delete(pending);
+      run();
+    });
+    this.#slow.add(pending);
   }
 
   #arrive(call: Call, settle: Settle): void {
@@ -116,14 +140,14 @@ export class Network {
   }
 
   #execute(call: Call, settle: Settle, struck: Fault | null): void {
-    const { execute, world } = this.#parts;
+    const { execute } = this.#parts;
     void execute(call).then(
       (reply) => {
         const found = call.name === 'claim' && (reply as { jobs: readonly unknown[] }).jobs.length > 0;
         const fault = struck ?? (found && !call.host.isDead ? this.#nextFault() : null);
         const delayMs = fault === null ? this.#latency() : this.#strikesAfter(fault, call, settle);
         if (delayMs === null) return;
-        world.schedule(delayMs, call.host, labelOf(call.name) ^ 1, () => {
+        this.#schedule(delayMs, call.host, labelOf(call.name) ^ 1, () => {
           this.#parts.onReply(call, reply);
           settle.resolve(reply);
         });

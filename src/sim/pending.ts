@@ -20,9 +20,9 @@ export class PendingQueue {
     return this.#heap.length;
   }
 
-  /** All of it, in no order. */
-  get all(): readonly Pending[] {
-    return this.#heap;
+  /** When the next of it happens; null if nothing does. */
+  get nextAt(): number | null {
+    return this.#heap[0]?.at ?? null;
   }
 
   push(pending: Pending): void {

@@ -1,4 +1,4 @@
-import { hash32, isTerminal } from '../kernel/index.js';
+import { hash32 } from '../kernel/index.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { Tables } from '../stores/memory/tables.js';
@@ -107,7 +107,7 @@ export async function simulate(plan: Plan, { tell = null }: Telling = {}): Promi
   await world.run(isOver);
   if (verdict.breaches.length === 0) {
     reportStuck(watch, verdict);
-    machines.checkHandlers((jobId) => isTerminal(watch.jobOf(jobId)?.status ?? 'succeeded'));
+    machines.checkHandlers(hasEndedLongAgo);
     await checkAtEnd({ store, watch, verdict, now: world.now, leaseMs: plan.leaseMs });
     acknowledged.check();
     late.check();
