@@ -33,7 +33,10 @@ export type MachineParts = {
   readonly hits: Hits;
   readonly outside: Outside;
   readonly verdict: Verdict;
-  readonly onLateResult: (host: Host, late: { jobId: string; step: string; occurrence: number; entry: number }) => void;
+  readonly onLateResult: (
+    host: Host,
+    late: { jobId: string; step: string; occurrence: number; entry: number },
+  ) => void;
   readonly storeFor: (host: Host) => Store;
 };
 
@@ -83,7 +86,11 @@ export class Machines {
     slot.app = null;
     host.enter(async () => {
       await app.close();
-      this.#parts.verdict.expect(host.timers === 0, 27, () => `${host.name} has ${host.timers} timers left after it was closed`);
+      this.#parts.verdict.expect(
+        host.timers === 0,
+        27,
+        () => `${host.name} has ${host.timers} timers left after it was closed`,
+      );
       host.crash();
       this.#boot(slot, { delayMs: fault.ms, same: fault.same });
     });
@@ -99,7 +106,11 @@ export class Machines {
   checkHandlers(hasEnded: (jobId: string) => boolean): void {
     for (const { host, jobId, isAborted } of this.#running) {
       if (host.isDead || isAborted()) continue;
-      this.#parts.verdict.expect(!hasEnded(jobId), 14, () => `a handler of ${jobId} still runs on ${host.name}, and was not told to stop`);
+      this.#parts.verdict.expect(
+        !hasEnded(jobId),
+        14,
+        () => `a handler of ${jobId} still runs on ${host.name}, and was not told to stop`,
+      );
     }
   }
 
@@ -119,7 +130,12 @@ export class Machines {
     await world.run(() => open === 0 || world.now > until);
     verdict.expect(open === 0, 27, () => `${open} processes do not close`);
     for (const { host } of this.#slots) {
-      if (!host.isDead) verdict.expect(host.timers === 0, 27, () => `${host.name} has ${host.timers} timers left after it was closed`);
+      if (!host.isDead)
+        verdict.expect(
+          host.timers === 0,
+          27,
+          () => `${host.name} has ${host.timers} timers left after it was closed`,
+        );
     }
   }
 
@@ -130,7 +146,10 @@ export class Machines {
   }
 
   #newHost(name: string): Host {
-    const host = new Host(this.#parts.world, { index: this.hosts.length, name: `${name}.${this.hosts.length}` });
+    const host = new Host(this.#parts.world, {
+      index: this.hosts.length,
+      name: `${name}.${this.hosts.length}`,
+    });
     this.hosts.push(host);
     return host;
   }
@@ -142,7 +161,8 @@ export class Machines {
   #boot(slot: Slot, { delayMs, same }: { delayMs: number; same: boolean }): void {
     const { world, hits } = this.#parts;
     world.schedule(this.#healed ? Math.min(delayMs, RETRY_BOOT_MS) : delayMs, null, BOOT, () => {
-      if (slot.lives > 0) hits.add('feature', slot.worker?.named && same ? 'restart under the same name' : 'restart');
+      if (slot.lives > 0)
+        hits.add('feature', slot.worker?.named && same ? 'restart under the same name' : 'restart');
       if (slot.lives > 0) slot.host = this.#newHost(slot.name);
       slot.lives += 1;
       const { host } = slot;
@@ -179,8 +199,17 @@ export class Machines {
       });
       if (slot.worker !== null) {
         const { named, concurrency } = slot.worker;
-        const workerId = named ? { workerId: same ? slot.name.replace(' ', '-') : `${host.name.replace(' ', '-')}` } : {};
-        await app.work({ concurrency, lease: leaseMs, poll: pollMs, drain: 1_000, stopOnSignal: false, ...workerId });
+        const workerId = named
+          ? { workerId: same ? slot.name.replace(' ', '-') : host.name.replace(' ', '-') }
+          : {};
+        await app.work({
+          concurrency,
+          lease: leaseMs,
+          poll: pollMs,
+          drain: 1_000,
+          stopOnSignal: false,
+          ...workerId,
+        });
       }
       slot.app = app;
       slot.tasks = tasks;

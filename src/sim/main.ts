@@ -7,6 +7,7 @@ import { hunt } from './bugs/hunt.js';
 import { explore } from './exhaustive/explore.js';
 import { keep, runKept } from './kept-seeds.js';
 import { ENOUGH_SEEDS, neverHit } from './never-hit.js';
+import { checkCi, hashesOf } from './ci.js';
 import { planOf } from './plan.js';
 import { report, progress } from './report.js';
 import { runSeeds, together, type Summary } from './run-seeds.js';
@@ -16,7 +17,7 @@ import { simulate } from './simulation.js';
 const HERE = fileURLToPath(import.meta.url);
 /** Where the sources are, whether they run from themselves or compiled. */
 const ROOT = HERE.slice(0, HERE.lastIndexOf(`${sep}src${sep}`)).replace(/[\\/]\.build.*$/, '');
-export const KEPT = join(ROOT, 'test', 'sim', 'seeds.json');
+const KEPT = join(ROOT, 'test', 'sim', 'seeds.json');
 
 const { values } = parseArgs({
   options: {
@@ -31,6 +32,9 @@ const { values } = parseArgs({
     bugs: { type: 'boolean', default: false },
     exhaustive: { type: 'boolean', default: false },
     kept: { type: 'boolean', default: false },
+    /** The trace hashes of seeds, to be compared with another process's. */
+    hashes: { type: 'boolean', default: false },
+    ci: { type: 'boolean', default: false },
     'stop-at-failure': { type: 'boolean', default: false },
   },
 });
@@ -42,9 +46,20 @@ async function main(): Promise<boolean> {
   if (values.seed !== undefined) return tellStory(Number(values.seed));
   if (values.exhaustive) return explore(print);
   if (values.kept) return runAllKept();
+  if (values.hashes) {
+    print(JSON.stringify(await hashesOf(Number(values.from), number(values.seeds) ?? 1)));
+    return true;
+  }
+  if (values.ci && !(await checkCi({ main: HERE, kept: KEPT, compiled: dirname(dirname(HERE)), print })))
+    return false;
   if (values.bugs || values.bug !== undefined) {
     const seeds = number(values.seeds) ?? 10_000;
-    return hunt({ compiled: dirname(dirname(HERE)), only: values.bug ?? null, seeds, print });
+    return hunt({
+      compiled: dirname(dirname(HERE)),
+      only: values.bug === undefined ? null : [values.bug],
+      seeds,
+      print,
+    });
   }
   const summary = await run();
   if (values.json) print(JSON.stringify(summary));
@@ -69,7 +84,9 @@ async function run(): Promise<Summary> {
     });
   }
   const share = seeds === null ? null : Math.ceil(seeds / cores);
-  const parts = Array.from({ length: cores }, (_, core) => elsewhere(from + core * (share ?? 100_000_000), share));
+  const parts = Array.from({ length: cores }, (_, core) =>
+    elsewhere(from + core * (share ?? 100_000_000), share),
+  );
   return together(await Promise.all(parts));
 }
 
@@ -94,7 +111,8 @@ function elsewhere(from: number, seeds: number | null): Promise<Summary> {
 async function tellStory(seed: number): Promise<boolean> {
   const { breaches, traceHash } = await simulate(planOf(seed), { tell: print });
   print(`trace ${traceHash}`);
-  for (const { invariant, problem, decision } of breaches) print(`invariant ${invariant} at decision ${decision}: ${problem}`);
+  for (const { invariant, problem, decision } of breaches)
+    print(`invariant ${invariant} at decision ${decision}: ${problem}`);
   return breaches.length === 0;
 }
 
@@ -105,7 +123,9 @@ async function tellFailure({ plan, outcome }: Summary['failures'][number]): Prom
   const commit = revision();
   print(`seed ${plan.seed} at commit ${commit}: invariant ${breach.invariant}: ${breach.problem}`);
   const short = await shrink(plan);
-  print(`it takes ${short.faults.length} faults, ${short.operations.length} operations and ${short.workers.length} workers:`);
+  print(
+    `it takes ${short.faults.length} faults, ${short.operations.length} operations and ${short.workers.length} workers:`,
+  );
   await simulate(short, { tell: print });
   keep(KEPT, { plan: short, invariant: breach.invariant, problem: breach.problem, commit });
   print(`kept in ${KEPT}`);
@@ -119,7 +139,11 @@ async function runAllKept(): Promise<boolean> {
 
 function revision(): string {
   try {
-    return execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    return execFileSync('git', ['rev-parse', 'HEAD'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
   } catch {
     // No repository around: a copy, or an installed package.
     return 'unknown';

@@ -1,5 +1,10 @@
 import type { Random } from '../ports/random.js';
-import { OVERLAP_POLICIES, CATCH_UP_POLICIES, type CatchUpPolicy, type OverlapPolicy } from '../engine/schedules/schedule.js';
+import {
+  OVERLAP_POLICIES,
+  CATCH_UP_POLICIES,
+  type CatchUpPolicy,
+  type OverlapPolicy,
+} from '../engine/schedules/schedule.js';
 import { prng } from '../testkit/prng.js';
 import { drawFaults, type Fault } from './faults.js';
 import { drawProgram, type Program } from './workload/program.js';
@@ -21,7 +26,11 @@ export type Operation = { readonly atMs: number; readonly client: number } & (
       readonly concurrencyKey: string | null;
       readonly awaited: boolean;
     }
-  | { readonly do: 'signal' | 'cancel' | 'foreign' | 'hold' | 'settle'; readonly pick: number; readonly twice: boolean }
+  | {
+      readonly do: 'signal' | 'cancel' | 'foreign' | 'hold' | 'settle';
+      readonly pick: number;
+      readonly twice: boolean;
+    }
   | { readonly do: 'pause'; readonly queue: string; readonly forMs: number }
   | { readonly do: 'requeue' | 'discard'; readonly pick: number; readonly twice: boolean }
   | {
@@ -101,7 +110,7 @@ function drawStarts(random: Random): Operation[] {
     scope: keyed && random.int(3) === 0 ? 'scope' : null,
     delayMs: random.int(4) === 0 ? random.int(4_000) : 0,
     priority: random.int(3),
-    concurrencyKey: task === 'keyed' ? 'ab'[random.int(2)] as string : null,
+    concurrencyKey: task === 'keyed' ? ('ab'[random.int(2)] as string) : null,
     awaited: random.int(3) === 0,
   };
   const copies = keyed ? 1 + random.int(3) : task === 'keyed' || task === 'rated' ? 1 + random.int(4) : 1;
@@ -128,7 +137,12 @@ function drawOperation(random: Random): Operation {
     case 6:
       return { do: 'hold', ...aimed };
     case 7:
-      return { do: 'pause', ...base, queue: ['default', 'slow'][random.int(2)] as string, forMs: 500 + random.int(6_000) };
+      return {
+        do: 'pause',
+        ...base,
+        queue: ['default', 'slow'][random.int(2)] as string,
+        forMs: 500 + random.int(6_000),
+      };
     case 8:
       return { do: 'requeue', ...aimed, atMs: base.atMs + 10_000 };
     case 9:

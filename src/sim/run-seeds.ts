@@ -44,7 +44,8 @@ export async function runSeeds(options: SeedsOptions): Promise<Summary> {
     hits: hits.all,
     failures,
   });
-  for (let seed = from; seeds === null || seed < from + seeds; seed++) {
+  const end = seeds === null ? Number.POSITIVE_INFINITY : from + seeds;
+  for (let seed = from; seed < end; seed++) {
     if (seconds !== null && systemClock.elapsed() - startedAt >= seconds * 1_000) break;
     const plan = planOf(seed);
     const outcome = await simulate(plan);

@@ -96,7 +96,7 @@ export class World {
             return;
           }
         } catch (error) {
-          reject(error as Error);
+          reject(error instanceof Error ? error : new Error(String(error)));
           return;
         }
         queueMicrotask(ask);

@@ -9,8 +9,8 @@ import { plant, uproot } from './plant.js';
 export type HuntOptions = {
   /** Where the compiled sources are. */
   readonly compiled: string;
-  /** One bug, by its name; null for all. */
-  readonly only: string | null;
+  /** These bugs, by their names; null for all. */
+  readonly only: readonly string[] | null;
   readonly seeds: number;
   readonly print: (line: string) => void;
 };
@@ -20,15 +20,17 @@ const SHARE = 0.95;
 
 /** Plants one bug after the other and runs seeds until one fails. True if enough of them are found. */
 export async function hunt({ compiled, only, seeds, print }: HuntOptions): Promise<boolean> {
-  const queue = BUGS.filter(({ name }) => (only ?? name) === name);
-  if (queue.length === 0) throw new Error(`there is no bug '${only}'`);
+  const queue = BUGS.filter(({ name }) => only?.includes(name) ?? true);
+  if (queue.length < (only?.length ?? 1)) throw new Error(`not all of these are bugs: ${only?.join()}`);
   const total = queue.length;
   const survivors: string[] = [];
   const work = async (): Promise<void> => {
     for (let bug = queue.shift(); bug; bug = queue.shift()) {
       const found = await search(compiled, bug, seeds);
       if (found === null) survivors.push(bug.name);
-      print(`${found === null ? 'SURVIVED' : `seed ${found.seed}`.padEnd(10)} ${bug.name}${found === null ? '' : ` (${found.problem})`}`);
+      print(
+        `${found === null ? 'SURVIVED' : `seed ${found.seed}`.padEnd(10)} ${bug.name}${found === null ? '' : ` (${found.problem})`}`,
+      );
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
@@ -44,7 +46,9 @@ function search(compiled: string, bug: Bug, seeds: number): Promise<Found | null
   const planted = plant(compiled, bug);
   const asked = ['--json', '--cores', '1', '--stop-at-failure', '--seeds', `${seeds}`];
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [join(planted, 'sim', 'main.js'), ...asked], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [join(planted, 'sim', 'main.js'), ...asked], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let text = '';
     let errors = '';
     child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -52,10 +56,15 @@ function search(compiled: string, bug: Bug, seeds: number): Promise<Found | null
     child.on('close', () => {
       uproot(planted);
       // A process that a bug takes down altogether has been noticed, too.
-      if (text === '') return resolve({ seed: 0, problem: `the process ended: ${errors.trim().split('\n').at(-1)}` });
+      if (text === '')
+        return resolve({ seed: 0, problem: `the process ended: ${errors.trim().split('\n').at(-1)}` });
       const [failure] = (JSON.parse(text) as Summary).failures;
       const [breach] = failure?.outcome.breaches ?? [];
-      resolve(failure && breach ? { seed: failure.plan.seed, problem: `${breach.invariant}: ${breach.problem.split('\n')[0]}` } : null);
+      resolve(
+        failure && breach
+          ? { seed: failure.plan.seed, problem: `${breach.invariant}: ${breach.problem.split('\n')[0]}` }
+          : null,
+      );
     });
   });
 }

@@ -14,8 +14,12 @@ export function plant(compiled: string, { name, file, from, to }: Bug): string {
   const path = join(copy, 'src', `${file}.js`);
   const text = readFileSync(path, 'utf8');
   const found = text.split(from).length - 1;
-  if (found !== 1) throw new Error(`bug '${name}': its text stands ${found} times in ${file}.js, not once: ${from}`);
-  writeFileSync(path, text.replace(from, () => to));
+  if (found !== 1)
+    throw new Error(`bug '${name}': its text stands ${found} times in ${file}.js, not once: ${from}`);
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  );
   return join(copy, 'src');
 }
 

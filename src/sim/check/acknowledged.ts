@@ -44,7 +44,11 @@ export class Acknowledged {
   #expectLogged({ jobId, rev, commandId }: Pick<CommitItem, 'jobId' | 'rev' | 'commandId'>): void {
     if (this.#watch.purged.has(jobId)) return;
     const logged = this.#watch.tables.jobs.get(jobId)?.log[rev - 1]?.commandId;
-    this.#verdict.expect(logged === commandId, 1, () => `${jobId}/${rev} was acknowledged, and is not in the log`);
+    this.#verdict.expect(
+      logged === commandId,
+      1,
+      () => `${jobId}/${rev} was acknowledged, and is not in the log`,
+    );
   }
 
   started(jobId: string, start: Start): void {
@@ -52,7 +56,11 @@ export class Acknowledged {
     const { tenantId, scope, key } = start;
     const job = this.#watch.jobOf(jobId);
     this.#verdict.expect(job !== null, 1, () => `${jobId} was acknowledged, and does not exist`);
-    this.#verdict.expect(job?.spec.tenantId === tenantId, 12, () => `a start of ${tenantId} was answered with a job of ${job?.spec.tenantId}`);
+    this.#verdict.expect(
+      job?.spec.tenantId === tenantId,
+      12,
+      () => `a start of ${tenantId} was answered with a job of ${job?.spec.tenantId}`,
+    );
     if (key === null) return;
     const name = JSON.stringify([tenantId, scope, key]);
     const first = this.#byKey.get(name) ?? jobId;
@@ -69,7 +77,11 @@ export class Acknowledged {
 
   result(jobId: string, result: string): void {
     const job = this.#watch.jobOf(jobId);
-    this.#verdict.expect(job?.result === result, 7, () => `${jobId} has another result than its client was given`);
+    this.#verdict.expect(
+      job?.result === result,
+      7,
+      () => `${jobId} has another result than its client was given`,
+    );
   }
 
   signalled(jobId: string, key: string, payload: string): void {
@@ -85,7 +97,11 @@ export class Acknowledged {
   cancelled(jobId: string): void {
     this.#cancels.add(jobId);
     const status = this.#watch.jobOf(jobId)?.status;
-    this.#verdict.expect(status === 'cancelled', 1, () => `${jobId} was said to be cancelled, and is ${status}`);
+    this.#verdict.expect(
+      status === 'cancelled',
+      1,
+      () => `${jobId} was said to be cancelled, and is ${status}`,
+    );
   }
 
   requeued(dlqId: string, jobId: string): void {
@@ -93,12 +109,20 @@ export class Acknowledged {
     this.#verdict.expect(other === undefined, 10, () => `${dlqId} was requeued as ${other}, and as ${jobId}`);
     this.#requeued.set(dlqId, jobId);
     const item = this.#watch.tables.dlq.get(dlqId);
-    this.#verdict.expect(item?.requeuedAs === jobId, 1, () => `${dlqId} does not say that it was requeued as ${jobId}`);
+    this.#verdict.expect(
+      item?.requeuedAs === jobId,
+      1,
+      () => `${dlqId} does not say that it was requeued as ${jobId}`,
+    );
   }
 
   discarded(dlqId: string, by: string): void {
     const item = this.#watch.tables.dlq.get(dlqId);
-    this.#verdict.expect(item?.status === 'discarded', 1, () => `${dlqId} was said to be discarded, and is ${item?.status}`);
+    this.#verdict.expect(
+      item?.status === 'discarded',
+      1,
+      () => `${dlqId} was said to be discarded, and is ${item?.status}`,
+    );
     const asked = item?.trail.find(({ action }) => action === 'ask_discard')?.by;
     this.#verdict.expect(asked !== `operator:${by}`, 1, () => `${dlqId} was discarded by one reviewer alone`);
   }
@@ -111,7 +135,10 @@ export class Acknowledged {
   /** An operation came to nothing. What went wrong must be something that a caller can be told. */
   refused(operation: string, error: unknown): void {
     if (!(error instanceof PawlError))
-      this.#verdict.breach(23, `'${operation}' broke: ${error instanceof Error ? (error.stack ?? '') : String(error)}`);
+      this.#verdict.breach(
+        23,
+        `'${operation}' broke: ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
+      );
     else if (operation === 'start' && error.code === 'JOB_EXISTS')
       this.#verdict.breach(1, 'a start that was sent again was refused because of itself');
   }
@@ -121,7 +148,11 @@ export class Acknowledged {
     for (const jobId of this.#starts.keys())
       this.#verdict.expect(this.#watch.jobOf(jobId) !== null, 1, () => `${jobId} is gone`);
     for (const jobId of this.#cancels)
-      this.#verdict.expect(this.#watch.jobOf(jobId)?.status === 'cancelled', 1, () => `the cancel of ${jobId} is gone`);
+      this.#verdict.expect(
+        this.#watch.jobOf(jobId)?.status === 'cancelled',
+        1,
+        () => `the cancel of ${jobId} is gone`,
+      );
     for (const signal of this.#signals) this.#expectSignal(signal);
   }
 

@@ -39,9 +39,23 @@ async function checkCounts({ store, watch, verdict }: EndParts): Promise<void> {
   for (const { status } of there) expected[status] = (expected[status] ?? 0) + 1;
   const { counts } = await store.counts({ tenantId: null });
   for (const status of new Set([...Object.keys(expected), ...Object.keys(counts)]) as Set<Status>)
-    verdict.expect(counts[status] === expected[status], 15, () => `${counts[status]} jobs are counted as ${status}, not ${expected[status]}`);
-  const { rows } = await store.list({ tenantId: null, statuses: null, task: null, limit: there.length + 1, cursor: null });
-  verdict.expect(rows.length === there.length, 15, () => `${rows.length} jobs are listed, not ${there.length}`);
+    verdict.expect(
+      counts[status] === expected[status],
+      15,
+      () => `${counts[status]} jobs are counted as ${status}, not ${expected[status]}`,
+    );
+  const { rows } = await store.list({
+    tenantId: null,
+    statuses: null,
+    task: null,
+    limit: there.length + 1,
+    cursor: null,
+  });
+  verdict.expect(
+    rows.length === there.length,
+    15,
+    () => `${rows.length} jobs are listed, not ${there.length}`,
+  );
   const open = [...watch.tables.dlq.values()].filter(({ status }) => status === 'open').length;
   const { tenants } = await store.dlqOpen();
   const counted = tenants.reduce((sum, { count }) => sum + count, 0);
@@ -63,14 +77,26 @@ function checkChildren({ watch, verdict }: EndParts): void {
     }
     for (const [key, step] of steps.entries()) {
       if (step.kind !== 'wait' || step.child === null) continue;
-      verdict.expect(childIdOf(job, step.wait) === step.child.childId, 16, () => `the child of ${jobId} ${key} has another id`);
+      verdict.expect(
+        childIdOf(job, step.wait) === step.child.childId,
+        16,
+        () => `the child of ${jobId} ${key} has another id`,
+      );
       const child = watch.jobOf(step.child.childId);
       // One whose deadline passed before its start arrived is refused, and its parent told so, if it still listens.
       const refused = step.payload?.includes('could not be started') ?? isTerminal(job.status);
-      verdict.expect(child !== null || (refused && step.child.task === 'mortal'), 16, () => `the child of ${jobId} ${key} was never started`);
+      verdict.expect(
+        child !== null || (refused && step.child.task === 'mortal'),
+        16,
+        () => `the child of ${jobId} ${key} was never started`,
+      );
       if (step.outcome !== 'received' || child === null) continue;
       const told = (JSON.parse(step.payload ?? '{}') as { status?: string }).status;
-      verdict.expect(told === child.status, 16, () => `${jobId} was told that its child is ${told}; it is ${child.status}`);
+      verdict.expect(
+        told === child.status,
+        16,
+        () => `${jobId} was told that its child is ${told}; it is ${child.status}`,
+      );
     }
   }
 }
@@ -82,7 +108,11 @@ function checkResults({ watch, verdict }: EndParts): void {
       verdict.breach(7, `${jobId} was parked, though its handler follows its history`);
     if (job?.status !== 'succeeded') continue;
     const expected = JSON.stringify(expectedResult(JSON.parse(job.input) as WorkInput, steps));
-    verdict.expect(job.result === expected, 7, () => `${jobId} returned ${job.result}; its steps recorded ${expected}`);
+    verdict.expect(
+      job.result === expected,
+      7,
+      () => `${jobId} returned ${job.result}; its steps recorded ${expected}`,
+    );
   }
 }
 
@@ -93,7 +123,11 @@ export function isLost({ waits }: Job): boolean {
 function checkLeases({ watch, verdict, now, leaseMs }: EndParts): void {
   for (const [incarnation, { dead, leaseUntil }] of watch.tables.leases) {
     const isOld = !dead && leaseUntil + leaseMs < now;
-    verdict.expect(!isOld, 24, () => `the lease of ${incarnation} ran out ${now - leaseUntil} ms ago, and nobody has ended it`);
+    verdict.expect(
+      !isOld,
+      24,
+      () => `the lease of ${incarnation} ran out ${now - leaseUntil} ms ago, and nobody has ended it`,
+    );
   }
   for (const [jobId, { row }] of watch.tables.jobs) {
     const held = row.incarnation !== null;
@@ -105,8 +139,13 @@ function checkMail({ watch, verdict }: EndParts): void {
   for (const { entryId, kind } of watch.tables.outbox.values())
     verdict.expect(kind !== 'child', 25, () => `${entryId} is still in the outbox`);
   for (const [jobId, { row, inbox }] of watch.tables.jobs) {
-    const unread = [...inbox.values()].filter(({ consumed, key }) => !consumed && row.status === 'waiting' && key !== '');
-    verdict.expect(unread.length === 0, 25, () => `${jobId} waits, and does not read ${unread.map(({ key }) => key).join()}`);
+    const unread = [...inbox.values()].filter(
+      ({ consumed, key }) => !consumed && row.status === 'waiting' && key !== '',
+    );
+    verdict.expect(
+      unread.length === 0,
+      25,
+      () => `${jobId} waits, and does not read ${unread.map(({ key }) => key).join()}`,
+    );
   }
 }
-

@@ -29,14 +29,16 @@ export class AttemptCounts {
   #aborts = false;
 
   *take(event: Event, { retry, recovery, maxRecoveries }: JobSpec): Generator<Problem> {
-    if (this.#aborts && event.type !== 'dlq.entered') yield [13, 'it goes on after a crash, though it must not'];
+    if (this.#aborts && event.type !== 'dlq.entered')
+      yield [13, 'it goes on after a crash, though it must not'];
     this.#aborts = false;
     if (PROGRESS.has(event.type) && !(event.type === 'effect.reconciled' && event.verdict !== 'happened'))
       this.#crashes = 0;
     if (event.type === 'attempt.failed') {
       this.#retries += 1;
       if (this.#retries > retry.maxRetries) yield [13, `retry ${this.#retries} of ${retry.maxRetries}`];
-      if (event.retryCount !== this.#retries) yield [19, `retry ${this.#retries} is counted as ${event.retryCount}`];
+      if (event.retryCount !== this.#retries)
+        yield [19, `retry ${this.#retries} is counted as ${event.retryCount}`];
       if (!event.failure.retryable) yield [13, `${event.failure.code} is retried, though it must not be`];
     }
     if (event.type === 'attempt.interrupted' && event.reason !== 'drained') {
@@ -47,7 +49,10 @@ export class AttemptCounts {
       const isDue = recovery === 'abort' || this.#crashes > maxRecoveries;
       if (!isDue) yield [13, `given up after ${this.#crashes} crashes of ${maxRecoveries}`];
     }
-    if ((event.type === 'attempt.failed' || event.type === 'dlq.entered') && !FORESEEN.has(event.failure.code))
+    if (
+      (event.type === 'attempt.failed' || event.type === 'dlq.entered') &&
+      !FORESEEN.has(event.failure.code)
+    )
       yield [7, `it failed with ${event.failure.code}: ${event.failure.message}`];
   }
 }

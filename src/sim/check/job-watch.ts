@@ -52,11 +52,19 @@ export class JobWatch {
   take(row: LogRow, now: number): void {
     const { tables, verdict } = this.#parts;
     const expected = (this.#job?.rev ?? 0) + 1;
-    verdict.expect(row.rev === expected, 2, () => `${this.jobId}: revision ${row.rev} instead of ${expected}`);
+    verdict.expect(
+      row.rev === expected,
+      2,
+      () => `${this.jobId}: revision ${row.rev} instead of ${expected}`,
+    );
     const kept = tables.jobs.get(this.jobId);
     if (kept === undefined) return;
     const last = kept.log[row.rev - 2];
-    verdict.expect((last?.link ?? '') === this.#link, 2, () => `${this.jobId}: revision ${expected - 1} was rewritten`);
+    verdict.expect(
+      (last?.link ?? '') === this.#link,
+      2,
+      () => `${this.jobId}: revision ${expected - 1} was rewritten`,
+    );
     const decoded = decodeEvents(row.body);
     if (!decoded.ok) return verdict.breach(3, `${this.jobId}/${row.rev} cannot be read: ${decoded.problem}`);
     const before = this.#job;
@@ -84,9 +92,14 @@ export class JobWatch {
     for (const breach of this.#findBreaches({ rev, index, before, event, after }))
       verdict.breach(invariantOf(breach), `${this.jobId}/${rev}: ${breach}`);
     if (before === null || before.status !== after.status) {
-      for (const { name, machine, project } of CONTRACT_LIST) {
-        const [from, to] = [before && project(before), project(after)];
-        verdict.expect(isLegal(machine, from, to), 22, () => `${this.jobId}/${rev}: ${name} has ${from} → ${to}`);
+      for (const contract of CONTRACT_LIST) {
+        const { name, machine } = contract;
+        const [from, to] = [before && contract.project(before), contract.project(after)];
+        verdict.expect(
+          isLegal(machine, from, to),
+          22,
+          () => `${this.jobId}/${rev}: ${name} has ${from} → ${to}`,
+        );
       }
     }
     for (const [invariant, problem] of this.#counts.take(event, after.spec))
@@ -103,7 +116,8 @@ export class JobWatch {
     this.#parts.verdict.expect(
       this.#job?.attemptId === author.attemptId && !this.#job.fenced,
       5,
-      () => `${this.jobId}/${rev} was written by ${author.attemptId}, while ${this.#job?.attemptId} holds the job`,
+      () =>
+        `${this.jobId}/${rev} was written by ${author.attemptId}, while ${this.#job?.attemptId} holds the job`,
     );
   }
 
@@ -118,7 +132,10 @@ export class JobWatch {
       const stored = row as unknown as Record<string, unknown>;
       for (const field in expected) {
         if (stored[field] !== expected[field])
-          verdict.breach(3, `${this.jobId}/${job.rev}: ${field} of its row is ${String(stored[field])}, not ${String(expected[field])}`);
+          verdict.breach(
+            3,
+            `${this.jobId}/${job.rev}: ${field} of its row is ${String(stored[field])}, not ${String(expected[field])}`,
+          );
       }
     }
     if (job.status === 'failed') {
@@ -143,7 +160,9 @@ function earlyBy(before: Job | null, event: Event, now: number): string | null {
     case 'attempt.failed':
       return event.failure.code === 'TASK_TIMEOUT' ? early(timesOutAt(before), 'timed out') : null;
     case 'wait.completed':
-      return event.outcome === 'elapsed' || event.outcome === 'timeout' ? early(event.wait.expiresAt, 'fired') : null;
+      return event.outcome === 'elapsed' || event.outcome === 'timeout'
+        ? early(event.wait.expiresAt, 'fired')
+        : null;
     case 'dlq.entered':
       return event.reason === 'deadline' ? early(before.spec.deadlineAt, 'expired') : null;
     default:

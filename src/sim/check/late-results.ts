@@ -5,7 +5,12 @@ import type { Host } from '../host.js';
 import type { Verdict } from '../verdict.js';
 import type { StoreWatch } from './store-watch.js';
 
-type Late = { readonly jobId: string; readonly step: string; readonly occurrence: number; readonly entry: number };
+type Late = {
+  readonly jobId: string;
+  readonly step: string;
+  readonly occurrence: number;
+  readonly entry: number;
+};
 
 /** Results of effects that arrive after they were declared not to have happened: each must be made known. */
 export class LateResults {
@@ -39,7 +44,11 @@ export class LateResults {
   check(): void {
     for (const [name, { host, late }] of this.#expected) {
       if (host.isDead || this.#watch.purged.has(late.jobId)) continue;
-      this.#verdict.expect(this.#reported.has(name), 8, () => `the late result of ${late.jobId} ${stepKey(late)}, entry ${late.entry}, was hidden`);
+      this.#verdict.expect(
+        this.#reported.has(name),
+        8,
+        () => `the late result of ${late.jobId} ${stepKey(late)}, entry ${late.entry}, was hidden`,
+      );
     }
   }
 }

@@ -132,7 +132,8 @@ export class StoreWatch {
         if (event.type === 'effect.reconciled' && event.verdict !== 'notHappened') return;
         for (const [key, use] of this.effects) {
           if (use.jobId !== jobId || use.step !== event.step || use.occurrence !== event.occurrence) continue;
-          for (const entry of use.entries) if (entry.entry === event.entry) this.#close(key, entry, event.type);
+          for (const entry of use.entries)
+            if (entry.entry === event.entry) this.#close(key, entry, event.type);
         }
         return;
       }
@@ -153,7 +154,11 @@ export class StoreWatch {
     const where = `${use.jobId} ${use.step}#${use.occurrence}, entry ${entry.entry}`;
     verdict.expect(!entry.entered, 8, () => `${where} was entered twice`);
     verdict.expect(!entry.closed, 8, () => `${where} was entered after it had been closed`);
-    verdict.expect(this.hostOf(entry.incarnation) === host, 8, () => `${where} was entered by ${host.name}, whose it is not`);
+    verdict.expect(
+      this.hostOf(entry.incarnation) === host,
+      8,
+      () => `${where} was entered by ${host.name}, whose it is not`,
+    );
     entry.entered = true;
   };
 
@@ -172,23 +177,36 @@ export class StoreWatch {
   #close(key: string, entry: Entry, by: 'effect.closed' | 'effect.reconciled'): void {
     entry.closed = true;
     const isRight = by === 'effect.closed' ? entry.refused : this.#denied.has(key);
-    this.#parts.verdict.expect(isRight, 8, () => `entry ${entry.entry} of ${key} was closed, and nobody had said that nothing happened`);
+    this.#parts.verdict.expect(
+      isRight,
+      8,
+      () => `entry ${entry.entry} of ${key} was closed, and nobody had said that nothing happened`,
+    );
   }
 
   #expectOwnKey({ spec }: Job): void {
     const { jobId, tenantId, idempotencyKey, idempotencyScope, firedBy } = spec;
-    const keys = idempotencyKey === jobId ? [] : [JSON.stringify([tenantId, idempotencyScope, idempotencyKey])];
+    const keys =
+      idempotencyKey === jobId ? [] : [JSON.stringify([tenantId, idempotencyScope, idempotencyKey])];
     if (firedBy !== null) keys.push(JSON.stringify([tenantId, firedBy.scheduleId, firedBy.fireAt]));
     for (const key of keys) {
       const owner = this.#keys.get(key);
-      this.#parts.verdict.expect(owner === undefined, 10, () => `${key} belongs to ${owner}, and to ${jobId} too`);
+      this.#parts.verdict.expect(
+        owner === undefined,
+        10,
+        () => `${key} belongs to ${owner}, and to ${jobId} too`,
+      );
       this.#keys.set(key, jobId);
     }
   }
 
   #expectWithinLimits({ spec, status }: Job): void {
     const { verdict, now, tables } = this.#parts;
-    verdict.expect(!tables.paused.has(spec.queue), 11, () => `${spec.jobId} was claimed from queue '${spec.queue}', which is paused`);
+    verdict.expect(
+      !tables.paused.has(spec.queue),
+      11,
+      () => `${spec.jobId} was claimed from queue '${spec.queue}', which is paused`,
+    );
     const held = tables.jobs.get(spec.jobId)?.held ?? null;
     verdict.expect(held === null, 11, () => `${spec.jobId} was claimed, and is held`);
     if (spec.concurrencyKey !== null && status === 'running') {
@@ -199,13 +217,21 @@ export class StoreWatch {
           job.spec.tenantId === spec.tenantId &&
           laneOf(job.spec) === laneOf(spec),
       );
-      verdict.expect(running.length <= KEY_LIMIT, 11, () => `${running.length} jobs with key ${spec.concurrencyKey} run at once`);
+      verdict.expect(
+        running.length <= KEY_LIMIT,
+        11,
+        () => `${running.length} jobs with key ${spec.concurrencyKey} run at once`,
+      );
       if (running.length === KEY_LIMIT) this.#parts.hits.add('feature', 'a full concurrency key');
     }
     if (spec.task === 'rated') {
       this.#begun.push(now());
       const within = this.#begun.filter((at) => at > now() - RATE.perMs);
-      verdict.expect(within.length <= RATE.limit, 11, () => `${within.length} jobs began within ${RATE.perMs} ms`);
+      verdict.expect(
+        within.length <= RATE.limit,
+        11,
+        () => `${within.length} jobs began within ${RATE.perMs} ms`,
+      );
       if (within.length === RATE.limit) this.#parts.hits.add('feature', 'a rate used up');
     }
   }
@@ -213,13 +239,21 @@ export class StoreWatch {
   #expectAlive({ worker, spec }: Job): void {
     if (worker === null || worker.id === 'recovery') return;
     const lease = this.tables.leases.get(worker.incarnation);
-    this.#parts.verdict.expect(lease?.dead === false, 6, () => `${spec.jobId} was claimed by ${worker.incarnation}, which is dead`);
+    this.#parts.verdict.expect(
+      lease?.dead === false,
+      6,
+      () => `${spec.jobId} was claimed by ${worker.incarnation}, which is dead`,
+    );
   }
 
   #expectOver({ worker, spec }: Job): void {
     const lease = this.tables.leases.get(worker?.incarnation ?? '');
     const isOver = lease === undefined || lease.dead || lease.leaseUntil <= this.#parts.now();
-    this.#parts.verdict.expect(isOver, 6, () => `${spec.jobId} was taken from ${worker?.incarnation}, whose lease stands`);
+    this.#parts.verdict.expect(
+      isOver,
+      6,
+      () => `${spec.jobId} was taken from ${worker?.incarnation}, whose lease stands`,
+    );
   }
 
   /** A lease that is dead stays so, and dies only after its time, or with a successor. */
@@ -231,7 +265,11 @@ export class StoreWatch {
       this.#leases.set(incarnation, lease);
       if (before === undefined) continue;
       verdict.expect(!(before.dead && !lease.dead), 6, () => `${incarnation} was dead, and is alive again`);
-      verdict.expect(before.leaseUntil <= lease.leaseUntil, 6, () => `the lease of ${incarnation} was cut short`);
+      verdict.expect(
+        before.leaseUntil <= lease.leaseUntil,
+        6,
+        () => `the lease of ${incarnation} was cut short`,
+      );
       if (before.dead || !lease.dead || before.leaseUntil <= now()) continue;
       const successor = [...this.tables.leases.values()].some(
         ({ worker }) => worker.id === lease.worker.id && worker.incarnation > incarnation,
@@ -247,7 +285,11 @@ export class StoreWatch {
       this.purged.add(jobId);
       verdict.expect(isTerminal(job.status), 1, () => `${jobId} was purged while it was ${job.status}`);
       const age = this.#parts.now() - (job.finishedAt ?? 0);
-      verdict.expect(age > (keepMs ?? Number.POSITIVE_INFINITY), 1, () => `${jobId} was purged ${age} ms after its end`);
+      verdict.expect(
+        age > (keepMs ?? Number.POSITIVE_INFINITY),
+        1,
+        () => `${jobId} was purged ${age} ms after its end`,
+      );
       const item = tables.dlq.get(job.deadLetter?.dlqId ?? '');
       verdict.expect(item?.status !== 'open', 17, () => `${jobId} was purged, and its dead letter is open`);
       this.#parts.hits.add('feature', 'purge');

@@ -28,7 +28,12 @@ const IDLE_CALLS: ReadonlySet<string> = new Set<keyof Store>([
   'records',
 ]);
 
-type Held = { readonly call: Call; readonly player: Player; readonly order: number; readonly answer: (reply: unknown) => void };
+type Held = {
+  readonly call: Call;
+  readonly player: Player;
+  readonly order: number;
+  readonly answer: (reply: unknown) => void;
+};
 
 /** What may happen next. */
 export type Move =
@@ -70,9 +75,22 @@ export class Board {
       this.#isOpen = index === WORKERS;
       const opening = (async () => {
         const { clock, random } = player;
-        const app = await pawl({ store: this.#storeFor(player), tasks: [job], clock, random, log: SILENT, alerts: false });
+        const app = await pawl({
+          store: this.#storeFor(player),
+          tasks: [job],
+          clock,
+          random,
+          log: SILENT,
+          alerts: false,
+        });
         if (index < WORKERS)
-          await app.work({ concurrency: 1, workerId: `w${index}`, lease: LEASE_MS, poll: '1d', stopOnSignal: false });
+          await app.work({
+            concurrency: 1,
+            workerId: `w${index}`,
+            lease: LEASE_MS,
+            poll: '1d',
+            stopOnSignal: false,
+          });
         else for (let count = 0; count < JOBS; count++) await app.start(job, count);
       })();
       await this.#settle();
@@ -117,17 +135,30 @@ export class Board {
 
   /** All that what happens from here on depends on. A process is what it has been told, in order. */
   hash(): string {
-    const jobs = [...this.tables.jobs.values()].map(({ log, row }) => [log.at(-1)?.link, row.status, row.attemptId]);
-    const leases = [...this.tables.leases.values()].map(({ worker, leaseUntil, dead }) => [worker.incarnation, leaseUntil, dead]);
+    const jobs = [...this.tables.jobs.values()].map(({ log, row }) => [
+      log.at(-1)?.link,
+      row.status,
+      row.attemptId,
+    ]);
+    const leases = [...this.tables.leases.values()].map(({ worker, leaseUntil, dead }) => [
+      worker.incarnation,
+      leaseUntil,
+      dead,
+    ]);
     const held = this.#held.map(({ player, call, order }) => [player.host.index, call.name, order]);
     const players = this.#players.map(({ told, host }) => [told, host.isDead]);
-    return sha256(JSON.stringify([this.world.now, this.#crashes, this.#expiries, jobs, leases, held, players]));
+    return sha256(
+      JSON.stringify([this.world.now, this.#crashes, this.#expiries, jobs, leases, held, players]),
+    );
   }
 
   #storeFor(player: Player): Store {
     const names = Object.keys(this.#store) as (keyof Store)[];
     const link = Object.fromEntries(
-      names.map((name) => [name, (...asked: unknown[]) => this.#send(player, { host: player.host, name, asked })]),
+      names.map((name) => [
+        name,
+        (...asked: unknown[]) => this.#send(player, { host: player.host, name, asked }),
+      ]),
     );
     return {
       ...link,
@@ -168,4 +199,9 @@ export class Board {
   }
 }
 
-const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const SILENT = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};

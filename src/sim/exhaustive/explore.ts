@@ -35,11 +35,13 @@ export async function exploreAll({
     }
     for (;;) {
       const [breach] = board.verdict.breaches;
-      if (breach) return { states: seen.size, transitions, ends, breach: { path, breach }, isComplete: false };
+      if (breach)
+        return { states: seen.size, transitions, ends, breach: { path, breach }, isComplete: false };
       const hash = board.hash();
       if (seen.has(hash)) break;
       seen.add(hash);
-      if (seen.size >= mostStates) return { states: seen.size, transitions, ends, breach: null, isComplete: false };
+      if (seen.size >= mostStates)
+        return { states: seen.size, transitions, ends, breach: null, isComplete: false };
       if (seen.size % 1_000 === 0) onProgress({ states: seen.size, transitions, open: open.length });
       const moves = board.enabled();
       transitions += moves.length;
@@ -59,7 +61,8 @@ export async function exploreAll({
 /** For the command line. */
 export async function explore(print: (line: string) => void): Promise<boolean> {
   const found = await exploreAll({
-    onProgress: ({ states, transitions, open }) => print(`${states} states, ${transitions} transitions, ${open} branches open`),
+    onProgress: ({ states, transitions, open }) =>
+      print(`${states} states, ${transitions} transitions, ${open} branches open`),
   });
   print(`${found.states} states, ${found.transitions} transitions, ${found.ends} ends`);
   if (found.breach === null) return true;

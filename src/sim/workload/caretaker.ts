@@ -23,7 +23,8 @@ async function look(parts: OperateParts, client: Client): Promise<void> {
   const { engine } = Pawl.inside(app);
   for (const { queue } of (await engine.store.pausedQueues()).queues)
     await engine.store.pauseQueue({ queue, paused: false, by: 'caretaker' });
-  for (const { scheduleId, paused } of await app.schedules.list()) if (!paused) await app.schedules.pause(scheduleId);
+  for (const { scheduleId, paused } of await app.schedules.list())
+    if (!paused) await app.schedules.pause(scheduleId);
   const live = [...parts.watch.live];
   if (live.length === 0) return;
   await engine.store.release(live);

@@ -95,7 +95,8 @@ async function callChild(
   try {
     return await step.call(name, child, { program, key: null, rounds: 0 });
   } catch (error) {
-    if (error instanceof PawlError && error.code === 'CHILD_FAILED') return { ended: error.details['status'] };
+    if (error instanceof PawlError && error.code === 'CHILD_FAILED')
+      return { ended: error.details['status'] };
     throw error;
   }
 }

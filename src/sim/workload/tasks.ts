@@ -1,11 +1,20 @@
 import { effect } from '../../client/effect.js';
-import { task, type AnyTask, type Task, type TaskOptions } from '../../client/task.js';
+import { task, type Task, type TaskOptions } from '../../client/task.js';
 import type { HandlerContext } from '../../worker/task-definition.js';
 import { handle, type Tools } from './handle.js';
 import { MOST_UNDER_WAY_MS, type Outside } from './outside.js';
 import type { WorkInput } from './program.js';
 
-export const TASK_NAMES = ['plain', 'timed', 'mortal', 'fragile', 'keyed', 'rated', 'urgent', 'strict'] as const;
+export const TASK_NAMES = [
+  'plain',
+  'timed',
+  'mortal',
+  'fragile',
+  'keyed',
+  'rated',
+  'urgent',
+  'strict',
+] as const;
 export type TaskName = (typeof TASK_NAMES)[number];
 export type SimTask = Task<WorkInput, unknown>;
 
@@ -50,11 +59,11 @@ export function simTasks(
     reconciled: effect({ name: 'reconciled', ...run({ mayHang: false }), reconcile, settle }),
     timed: effect({ name: 'timed', ...run({ mayHang: true }), reconcile, settle, timeout: 1_000 }),
   };
-  const all = Object.fromEntries(
+  const all: Record<TaskName, SimTask> = Object.fromEntries(
     TASK_NAMES.map((name) => [
       name,
-      task<WorkInput, unknown>({ name, ...OPTIONS[name] }, (context: HandlerContext<WorkInput>) =>
-        handle({ ...tools, effects, children: () => all as Record<TaskName, AnyTask> }, context),
+      task<WorkInput>({ name, ...OPTIONS[name] }, (context: HandlerContext<WorkInput>) =>
+        handle({ ...tools, effects, children: () => all }, context),
       ),
     ]),
   ) as Record<TaskName, SimTask>;
