@@ -17,6 +17,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   worker: ['kernel', 'ports', 'engine', 'errors.ts'],
   client: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
+  sim: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'stores', 'testkit', 'errors.ts'],
   http: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'errors.ts'],
   'index.ts': ['client', 'engine', 'http', 'errors.ts', 'ports', 'worker'],
   cli: [
@@ -48,6 +49,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:net',
     'node:path',
   ],
+  sim: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:url', 'node:util'],
   cli: [
     '@swc/wasm-typescript',
     'commander',

@@ -25,7 +25,8 @@ export function consequencesOf(
   if (last.type !== 'job.failed') return outbox.length === 0 ? NOTHING : { outbox };
   return (async () => {
     const { jobId } = head.job.spec;
-    const past = await readLog(engine.store, jobId);
+    // What came after the head that was decided on makes the commit void; the item must not stumble over it.
+    const past = (await readLog(engine.store, jobId)).slice(0, head.job.rev);
     const dlqItem = openDlqItem(changesOf([...past, { jobId, rev: past.length + 1, events }]));
     return { outbox, dlqItem };
   })();

@@ -6,8 +6,8 @@ import { prepareCommit, type Extras } from './prepare-commit.js';
 import { readSteps } from './read-log.js';
 import { patience, send } from './send.js';
 
-/** What to ask of a job as it stands; null: nothing any more. */
-export type Order = (found: Loaded) => Asked | null;
+/** What to ask of a job as it stands; null: nothing any more. What else it goes by it must read anew each time. */
+export type Order = (found: Loaded) => Asked | null | Promise<Asked | null>;
 export type Asked = {
   readonly command: Command;
   /** Commands about steps and effects are decided on the whole log. */
@@ -34,7 +34,7 @@ export async function give(
   for (let first = known; ; first = null) {
     const found = first ?? (await store.load(jobId)).found;
     if (found === null) return { ok: false, code: 'JOB_NOT_FOUND', details: { jobId } };
-    const asked = order(found);
+    const asked = await order(found);
     if (asked === null) return { ok: true, job: found.job, changed: false };
     const steps: StepIndex = asked.needsSteps ? await readSteps(store, jobId) : NO_STEPS;
     const decision = decide(found.job, asked.command, steps);

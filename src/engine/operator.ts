@@ -35,10 +35,11 @@ export async function resolveEffect(
   { jobId, step, occurrence, verdict }: StepRef & { jobId: string; verdict: OperatorVerdict },
   { tenantId, actor }: Authority,
 ): Promise<Job> {
-  const { results } = await engine.store.effects(jobId);
   const asked = `decide on ${step}#${occurrence} of job ${jobId}`;
-  return order(engine, { jobId, tenantId, actor, asked }, ({ job }) => {
+  return order(engine, { jobId, tenantId, actor, asked }, async ({ job }) => {
     const entry = parkedEntry(job, { step, occurrence });
+    // Each time: a result that is stored while somebody decides makes the store refuse the decision.
+    const { results } = await engine.store.effects(jobId);
     const stored = results.find(
       (one) => one.step === step && one.occurrence === occurrence && one.entry === entry,
     );

@@ -139,3 +139,14 @@ describe('DEC-14 what was thrown becomes plain data', () => {
     expect(failureOf(thrown)).toMatchObject(expected);
   });
 });
+
+test('GUA-2 a clock that is ahead of the store’s counts only until the first reply', () => {
+  const clock = fakeClock(T0);
+  const time = new StoreTime({ ...clock, now: () => clock.now() + 3_600_000 });
+  expect(time.now()).toBe(T0 + 3_600_000);
+  time.hear(T0);
+  expect(time.now()).toBe(T0);
+  clock.advance(5);
+  time.hear(T0 + 3);
+  expect(time.now()).toBe(T0 + 3);
+});

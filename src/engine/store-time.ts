@@ -17,9 +17,10 @@ export class StoreTime {
   }
 
   readonly now = (): Timestamp => {
-    const now = this.#offset === null ? this.#clock.now() : this.#offset + this.#clock.elapsed();
+    // Before the first reply there is only the clock of this machine, which may be far ahead: it leaves no trace.
+    if (this.#offset === null) return Math.floor(this.#clock.now());
     // Whole milliseconds, and never back: a clock that was corrected must not undo an order that someone saw.
-    this.#latest = Math.max(this.#latest, Math.floor(now));
+    this.#latest = Math.max(this.#latest, Math.floor(this.#offset + this.#clock.elapsed()));
     return this.#latest;
   };
 

@@ -173,7 +173,11 @@ export class Attempt {
       }
       this.#advance(item, events, alone ? this.#apply(this.job, events) : after);
     }
-    for (const [index, { resolve }] of batch.entries()) resolve(decisions[index] as Decision);
+    // One in each turn, in the order of the log: what wins a race now must win it in every replay.
+    for (const [index, { resolve }] of batch.entries()) {
+      if (index > 0) await nextTurn();
+      resolve(decisions[index] as Decision);
+    }
   }
 
   /** One after the other, each on what the ones before it make of the job. */
@@ -264,4 +268,10 @@ export class Attempt {
 /** Roughly: what a step came to is what makes commands large. */
 function sizeOf(command: HeldCommand): number {
   return 'output' in command ? command.output.length : 0;
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

@@ -97,37 +97,33 @@ async function runEntry(execution: Execution, use: EffectUse, entry: number): Pr
   } catch (error) {
     const timedOut = error instanceof PawlError && error.code === 'STEP_TIMEOUT' && body !== null;
     if (timedOut) {
-      awaitStraggler(execution, body as unknown as Promise<unknown>, {
-        name,
-        effect: effect.name,
-        keep,
-      }).catch((failure: unknown) => {
-        execution.engine.log.error('the result of an effect could not be kept', {
-          jobId,
-          step,
-          error: failure,
-        });
-      });
-    } else {
-      await keep(null);
-      around.bodies.delete(name);
+      keepStraggler(body as unknown as Promise<unknown>, { effect: effect.name, keep }).catch(
+        (failure: unknown) => {
+          execution.engine.log.error('the result of an effect could not be kept', {
+            jobId,
+            step,
+            error: failure,
+          });
+        },
+      );
     }
+    // Past its time nobody waits for it any more, be it here, in a later attempt or elsewhere: its outcome is unknown.
+    await keep(null);
+    around.bodies.delete(name);
     return { kind: 'threw', error };
   }
 }
 
 /** The body went on past its time. What it comes to is kept all the same. */
-async function awaitStraggler(
-  { around }: Execution,
+async function keepStraggler(
   body: Promise<unknown>,
-  { name, effect, keep }: { name: string; effect: string; keep: (result: JsonText | null) => Promise<void> },
+  { effect, keep }: { effect: string; keep: (result: JsonText | null) => Promise<void> },
 ): Promise<void> {
   const result = await body.then(
     (value) => textOf(value, effect).result,
     () => null,
   );
-  await keep(result);
-  around.bodies.delete(name);
+  if (result !== null) await keep(result);
 }
 
 /** Until the store has it, however long that takes. A result that comes too late is made known. */

@@ -1,13 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { effect, noEffect, notHappened, pawl, task, type Task } from '../index.js';
+import type { Store } from '../ports/store.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
 import { advanceUntil, fakeClock, T0 } from '../testkit/index.js';
 
 const quiet = (): void => undefined;
 const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
-async function open<R>(run: Task<unknown, R>) {
+async function open<R>(run: Task<unknown, R>, store: Store | 'memory:' = 'memory:') {
   const clock = fakeClock(T0);
-  const app = await pawl({ store: 'memory:', tasks: [run], clock, log });
+  const app = await pawl({ store, tasks: [run], clock, log });
   await app.work({ poll: '1m' });
   onTestFinished(() => app.close());
   const { job } = await app.start(run, null);
@@ -77,4 +79,60 @@ test('an operator who says that it did not happen lets it be entered again, at n
   await app.resolveEffect(job.id, { step: 'fax', by: 'ada', verdict: 'notHappened' });
   await until('succeeded');
   expect({ entries, result: await job.result() }).toEqual({ entries: 2, result: 'sent' });
+});
+
+test('GUA-7 a body that hangs past its time keeps no later attempt waiting', async () => {
+  let entries = 0;
+  const hanging = effect({
+    name: 'hanging',
+    timeout: '10s',
+    settle: '1m',
+    run: (): Promise<string> | string => {
+      entries += 1;
+      return entries === 1 ? new Promise<string>(() => undefined) : 'sent';
+    },
+    reconcile: () => notHappened(),
+  });
+  let attempts = 0;
+  const run = task({ name: 'hang' }, async ({ step }) => {
+    attempts += 1;
+    const sent = step.effect('send', hanging, null);
+    // Something else of the first attempt fails while the body hangs.
+    if (attempts === 1) await step.run('other', () => Promise.reject(new Error('no')));
+    return sent;
+  });
+  const { job, until } = await open(run);
+  await until('succeeded');
+  expect({ entries, result: await job.result() }).toEqual({ entries: 2, result: 'sent' });
+});
+
+test('GUA-4 a result that is stored while an operator decides wins, and the decision comes to an end', async () => {
+  const memory = memoryStore({ clock: fakeClock(T0) });
+  const fax = effect({
+    name: 'fax',
+    run: (): string => {
+      throw new Error('the line went dead');
+    },
+  });
+  const run = task({ name: 'fax' }, ({ step }) => step.effect('fax', fax, null));
+  let isStored = false;
+  const store: Store = {
+    ...memory,
+    // The late result arrives just after the operator has looked.
+    effects: async (jobId) => {
+      const found = await memory.effects(jobId);
+      if (decides && !isStored) {
+        isStored = true;
+        await memory.putEffect({ jobId, step: 'fax', occurrence: 1, entry: 1, result: '"sent"' });
+      }
+      return found;
+    },
+  };
+  let decides = false;
+  const { app, job, until } = await open(run, store);
+  await until('waiting');
+  decides = true;
+  await app.resolveEffect(job.id, { step: 'fax', by: 'ada', verdict: 'notHappened' });
+  await until('succeeded');
+  expect(await job.result()).toBe('sent');
 });

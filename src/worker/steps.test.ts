@@ -156,6 +156,22 @@ describe('step.run', () => {
   });
 });
 
+test('of results that share a commit the first in the log wins, however far the handler is from it', async () => {
+  const winners: string[] = [];
+  const job = await runJob(async ({ step }) => {
+    // The first is saved by itself; the other two share the next commit.
+    const ahead = step.run('ahead', () => 0);
+    let far: Promise<string> = step.run('far', () => 'far');
+    for (let hops = 0; hops < 50; hops++) far = far.then((value) => value);
+    const near = step.run('near', () => 'near');
+    winners.push(await Promise.race([far, near]));
+    await Promise.all([ahead, far, near]);
+    await step.sleep('pause', '1h');
+  });
+  expect(job.status).toBe('succeeded');
+  expect(winners).toEqual(['far', 'far']);
+});
+
 describe('recorded values', () => {
   test('GUA-6 time, chance and ids are the same in every replay', async () => {
     const seen: unknown[] = [];

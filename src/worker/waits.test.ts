@@ -149,6 +149,20 @@ describe('signals', () => {
     expect((await rig.ended(rig.job)).failure?.code).toBe('INVALID_SIGNAL_KEY');
   });
 
+  test('GUA-8 such a wait fails the job even if it expires while something else runs', async () => {
+    const rig = await started(
+      async ({ step }) => {
+        const work = step.run(
+          'work',
+          () => new Promise((resolve) => rig.clock.after(60_000, () => resolve(1))),
+        );
+        await Promise.all([work, step.waitFor('other', { timeout: '10s' })]);
+      },
+      { signals: ['approval'] },
+    );
+    expect((await rig.ended(rig.job, { atMost: DAY })).failure?.code).toBe('INVALID_SIGNAL_KEY');
+  });
+
   test('GUA-8 a message whose bearer died before waking the job is found by the sweep', async () => {
     const rig = await started(approval);
     await rig.store.putMessage({ jobId: rig.job.id, key: 'approval', payload: '"swept"' });

@@ -9,7 +9,7 @@ type Pending = {
   readonly wait: Wait;
   readonly resolve: (end: WaitEnd) => void;
   readonly reject: (error: PawlError) => void;
-  readonly cancelAlarm: (() => void) | null;
+  cancelAlarm: (() => void) | null;
 };
 
 /**
@@ -60,14 +60,22 @@ export class Waits {
   }
 
   #begin(wait: Wait): Promise<WaitEnd> {
-    const { engine } = this.#execution;
     return new Promise((resolve, reject) => {
-      const cancelAlarm =
-        wait.expiresAt === null
-          ? null
-          : engine.alarms.set(wait.expiresAt - engine.now(), () => this.#consumeLogged());
-      this.#pending.set(wait.key, { wait, resolve, reject, cancelAlarm });
+      const pending: Pending = { wait, resolve, reject, cancelAlarm: null };
+      this.#pending.set(wait.key, pending);
+      this.#setAlarm(pending);
       this.considerSuspending();
+    });
+  }
+
+  /** The store's clock may turn out to be behind what it seemed to be when the alarm was set: then it is set again. */
+  #setAlarm(pending: Pending): void {
+    const { engine } = this.#execution;
+    const { expiresAt } = pending.wait;
+    if (expiresAt === null) return;
+    pending.cancelAlarm = engine.alarms.set(expiresAt - engine.now(), () => {
+      if (engine.now() < expiresAt) this.#setAlarm(pending);
+      else this.#consumeLogged();
     });
   }
 
@@ -119,7 +127,14 @@ export class Waits {
     this.#pending.delete(wait.key);
     pending.cancelAlarm?.();
     const consumed = outcome === 'received' ? [wait.key] : [];
-    await this.#execution.give({ type: 'consume-wait', wait, outcome, payload }, { extras: { consumed } });
+    try {
+      await this.#execution.give({ type: 'consume-wait', wait, outcome, payload }, { extras: { consumed } });
+    } catch (error) {
+      if (!(error instanceof PawlError) || error.retryable) throw error;
+      // It is no longer among those that `#refuse` would tell.
+      pending.reject(error);
+      return;
+    }
     pending.resolve({ outcome, payload });
   }
 

@@ -13,10 +13,15 @@ import { tallies } from './tallies.js';
 
 /**
  * Keeps everything in this process, and loses it with the process: for development, tests and the simulator.
- * Each call runs in one turn of the event loop, so each is atomic.
+ * Each call runs in one turn of the event loop, so each is atomic. `tables`: for whoever wants to look at them, too.
  */
-export function memoryStore({ clock }: { clock: Pick<Clock, 'now'> }): Store {
-  const tables = new Tables();
+export function memoryStore({
+  clock,
+  tables = new Tables(),
+}: {
+  clock: Pick<Clock, 'now'>;
+  tables?: Tables;
+}): Store {
   const { jobs, leases } = tables;
   const now = () => clock.now();
 

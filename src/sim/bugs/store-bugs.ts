@@ -1,0 +1,161 @@
+import type { Bug } from './bug.js';
+
+/** Duties of a store, neglected. */
+export const STORE_BUGS: readonly Bug[] = [
+  {
+    name: 'taken revision acknowledged',
+    file: 'stores/memory/commit',
+    from: "{ ok: true, repeated: true }\n            : { ok: false, code: 'REV_TAKEN' }",
+    to: '{ ok: true, repeated: true }\n            : { ok: true, repeated: true }',
+  },
+  {
+    name: 'ack before commit',
+    file: 'stores/memory/commit',
+    from: 'write(tables, item, kept);',
+    to: 'if (item.rev !== 4) write(tables, item, kept);',
+  },
+  {
+    name: 'commandId replays as new',
+    file: 'stores/memory/commit',
+    from: 'there.commandId === item.commandId',
+    to: 'false',
+  },
+  {
+    name: 'revisions may fork',
+    file: 'stores/memory/commit',
+    from: 'if (item.rev !== (kept?.log.length ?? 0) + 1)',
+    to: 'if (false)',
+  },
+  {
+    name: 'keys not unique',
+    file: 'stores/memory/commit',
+    from: 'if (isTaken(item.identities, owners))',
+    to: 'if (false)',
+  },
+  {
+    name: 'keys of all tenants are one',
+    file: 'stores/memory/tables',
+    from: 'JSON.stringify([tenantId, kind, value])',
+    to: 'JSON.stringify([kind, value])',
+  },
+  {
+    name: 'dead letter not written',
+    file: 'stores/memory/commit',
+    from: 'if (item.dlqItem)',
+    to: 'if (false)',
+  },
+  {
+    name: 'requeue without a version guard',
+    file: 'stores/memory/commit',
+    from: 'item.dlqItem && !tables.isNextOf(item.dlqItem)',
+    to: 'false',
+  },
+  {
+    name: 'outbox not written',
+    file: 'stores/memory/commit',
+    from: 'for (const entry of item.outbox)',
+    to: 'for (const entry of [])',
+  },
+  {
+    name: 'row not updated',
+    file: 'stores/memory/commit',
+    from: 'if (job)\n            Object',
+    to: "if (job && job.status !== 'retrying')\n            Object",
+  },
+  {
+    name: 'dead incarnations may claim',
+    file: 'stores/memory/claim',
+    from: 'tables.leases.get(worker.incarnation)?.dead === false',
+    to: 'true',
+  },
+  {
+    name: 'concurrency limit off by one',
+    file: 'stores/memory/claim',
+    from: 'return running < keyLimit',
+    to: 'return running <= keyLimit',
+  },
+  {
+    name: 'rate not counted',
+    file: 'stores/memory/claim',
+    from: 'tables.rates.set(name, body)',
+    to: 'void body',
+  },
+  {
+    name: 'paused queues are claimed from',
+    file: 'stores/memory/claim',
+    from: '!tables.paused.has(queueOf(lane))',
+    to: 'true',
+  },
+  {
+    name: 'held jobs are claimed',
+    file: 'stores/memory/claim',
+    from: '({ row, held }) => held === null && open.has(row.lane)',
+    to: '({ row }) => open.has(row.lane)',
+  },
+  {
+    name: 'a tenant starves',
+    file: 'stores/memory/claim',
+    from: 'filter((tenant) => tenant > after)',
+    to: "filter((tenant) => tenant > after && tenant !== 'zeta')",
+  },
+  {
+    name: 'orphans skipped',
+    file: 'stores/memory/memory-store',
+    from: 'lost.slice(0, limit)',
+    to: 'lost.slice(0, 0)',
+  },
+  {
+    name: 'live holders are orphans',
+    file: 'stores/memory/memory-store',
+    from: '?.dead !== false',
+    to: '?.dead !== true',
+  },
+  {
+    name: 'deadlines ignored',
+    file: 'stores/memory/memory-store',
+    from: ' || isDue(row.deadlineAt)',
+    to: '',
+  },
+  {
+    name: 'lists leave one out',
+    file: 'stores/memory/memory-store',
+    from: 'newestFirst.slice(from)',
+    to: 'newestFirst.slice(from + 1)',
+  },
+  {
+    name: 'signals are taken twice',
+    file: 'stores/memory/mailbox',
+    from: 'if (kept.inbox.has(key))',
+    to: 'if (false)',
+  },
+  {
+    name: 'messages get lost',
+    file: 'stores/memory/mailbox',
+    from: 'kept.inbox.set(key,',
+    to: 'kept.inboxRev % 2 === 0 && kept.inbox.set(key,',
+  },
+  {
+    name: 'purged too early',
+    file: 'stores/retention',
+    from: 'job.finishedAt < (rule?.finishedBefore ?? finishedBefore)',
+    to: 'job.finishedAt > 0',
+  },
+  {
+    name: 'live jobs are purged',
+    file: 'stores/memory/controls',
+    from: 'finishedAt !== null && isOld(page, { task, status, finishedAt })',
+    to: 'isOld(page, { task, status, finishedAt: finishedAt ?? 1 })',
+  },
+  {
+    name: 'purged with an open dead letter',
+    file: 'stores/memory/controls',
+    from: '!openItems.has(jobId)',
+    to: 'true',
+  },
+  {
+    name: 'open dead letters miscounted',
+    file: 'stores/memory/tallies',
+    from: "status === 'open'",
+    to: 'status',
+  },
+];

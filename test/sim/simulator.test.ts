@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { exploreAll } from '../../src/sim/exhaustive/explore.js';
+import { runKept } from '../../src/sim/kept-seeds.js';
+import { neverHit } from '../../src/sim/never-hit.js';
+import { planOf } from '../../src/sim/plan.js';
+import { shrink } from '../../src/sim/shrink.js';
+import { simulate } from '../../src/sim/simulation.js';
+import { ROOT } from '../source-files.js';
+
+/** Few, since everything runs here at once: `npm run sim` is for many. */
+const SEEDS = 12;
+
+describe('the simulator', () => {
+  test('invariant 29: the same seed gives the same trace', { timeout: 120_000 }, async () => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const first = await simulate(planOf(seed));
+      const second = await simulate(planOf(seed));
+      expect(first.breaches, `seed ${seed}`).toEqual([]);
+      expect(second.traceHash, `seed ${seed}`).toBe(first.traceHash);
+      expect(second.decisions).toBe(first.decisions);
+    }
+  });
+
+  test('plans that once failed hold', { timeout: 120_000 }, async () => {
+    expect(await runKept(join(ROOT, 'test/sim/seeds.json'))).toEqual([]);
+  });
+
+  test('a plan that holds is not shrunk', async () => {
+    const plan = planOf(1);
+    expect(await shrink(plan, { mostRuns: 1 })).toBe(plan);
+  });
+
+  test('invariant 28: what was never met is named', () => {
+    expect(neverHit({ 'fault crash before': 1 })).not.toContain('fault crash before');
+    expect(neverHit({})).toContain('fault crash after');
+  });
+
+  test('the exhaustive mode finds nothing wrong in the first states', { timeout: 120_000 }, async () => {
+    const explored = await exploreAll({ mostStates: 300 });
+    expect(explored.breach).toBeNull();
+    expect(explored.states).toBe(300);
+  });
+});
