@@ -19,6 +19,11 @@ export class StandIns {
       .replaceAll(IN_BETWEEN, '')
       .replaceAll(this.#folder, '/home/ada/app')
       .replaceAll(/(?<=pawl_\w{26}_)[0-9a-f]{64}/g, '5ec2e7'.repeat(11).slice(0, 64))
+      .replaceAll(/\b[0-9a-f]{64}\b/g, 'c0ffee'.repeat(11).slice(0, 64))
+      .replaceAll(
+        /The store holds: \d+ jobs, \d+ commits, \d+ events/g,
+        'The store holds: 20 jobs, 60 commits, 80 events',
+      )
       .replaceAll(ULID, (id) => this.#idOf(id))
       .replaceAll(
         /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g,

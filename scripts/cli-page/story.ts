@@ -188,6 +188,13 @@ async function checking(recorder: Recorder): Promise<void> {
   const held = await recorder.ask('start', 'order', '{"id":"1004","cents":1}');
   await recorder.run('doctor', '--restored', '--all');
   await recorder.run('release', id(held));
+  recorder.text(
+    '## export and verify',
+    'What happened to jobs, as a file that anyone can check; or the same checks on the store itself.',
+  );
+  await recorder.run('export', id(held), '--out', 'evidence.jsonl');
+  await recorder.run('verify', 'evidence.jsonl');
+  await recorder.run('verify');
   recorder.text('## migrate, conformance and gate');
   await recorder.run('migrate');
   await recorder.run('migrate', '--dry-run');
