@@ -77,7 +77,9 @@ export class HostileWorld {
   async claim(): Promise<void> {
     const { worker } = this;
     await this.post('/beat', { worker, lease_ms: 30_000, lanes: [] }, this.keys.holder);
-    const lanes = [{ lane: laneOf(aJobSpec()), key_limit: null, rate: null }];
+    const lanes = [
+      { lane: laneOf(aJobSpec()), key_limit: null, tenant_limit: null, rate: null, rate_per_tenant: false },
+    ];
     await this.post('/claim', { worker, lanes, limit: 1, has_suspect: false }, this.keys.holder);
   }
 

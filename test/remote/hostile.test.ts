@@ -163,7 +163,9 @@ describe('a key that lies', { timeout: 240_000 }, () => {
   test('nobody beats or claims in the name of another key’s worker, or of one beside the store', async () => {
     const world = await HostileWorld.open();
     await begin(world);
-    const lanes = [{ lane: 'default', key_limit: null, rate: null }];
+    const lanes = [
+      { lane: 'default', key_limit: null, tenant_limit: null, rate: null, rate_per_tenant: false },
+    ];
     for (const worker of [
       world.worker,
       { id: 'w-local', incarnation: 'w-local.1' },
