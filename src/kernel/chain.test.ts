@@ -112,6 +112,15 @@ describe('GUA-14 the hash chain', () => {
     expect(new Set(rows.map((row) => chainLink(sha256, CHAIN_START, row))).size).toBe(rows.length);
   });
 
+  test('GUA-14 each of several payloads is covered', () => {
+    const linkOf = (body: string) =>
+      chainLink(sha256, CHAIN_START, { jobId: 'a', rev: 1, commandId: 'b', body });
+    const link = linkOf('{}\n1\n2');
+    for (const body of ['{}\n1\n3', '{}\n3\n2', '{}\n2\n1', '{}\n1', '{}\n1\n2\n', '{}\n12'])
+      expect(linkOf(body)).not.toBe(link);
+    expect(linkOf(erasePayloads(sha256, '{}\n1\n2'))).toBe(link);
+  });
+
   test('GUA-14 erased payloads leave the chain whole, and erasing twice changes nothing', () => {
     const rows = chainOf(3);
     const erased = rows.map((row) => ({ ...row, body: erasePayloads(sha256, row.body) }));

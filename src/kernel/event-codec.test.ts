@@ -123,6 +123,15 @@ test('what is put together by hand is what JSON makes of it, whatever the names 
   );
 });
 
+test('an event among others is written as it is alone, but for what it shares with the one before', () => {
+  const events = [event('step.recorded'), { ...event('job.succeeded'), at: 9, actor: 'client' }];
+  const [alone] = encodeEvents(events.slice(1)).split('\n');
+  const inner = alone?.slice(alone.indexOf('"events":[') + 10, -2) ?? '';
+  expect(inner).toContain('job.succeeded');
+  expect(encodeEvents(events)).toContain(inner);
+  expect(decodeEvents(encodeEvents(events))).toEqual({ ok: true, events });
+});
+
 describe('decoding what is not a commit', () => {
   const body = encodeEvents([event('step.recorded')]);
   const unreadable = { ok: false, code: 'EVENT_UNREADABLE' };

@@ -82,7 +82,7 @@ export const MUTANTS = [
   { file: 'src/kernel/worker-lease.ts', from: 'if (lease.dead)', to: 'if (false)', breaks: 'a dead lease is revived' },
   { file: 'src/kernel/idempotency.ts', from: 'byTaskId.spec.jobId !== byKey.spec.jobId', to: 'false', breaks: 'id and key of two tasks are a hit' },
   { file: 'src/kernel/idempotency.ts', from: '!isTerminal(live.status)', to: 'false', breaks: 'two live runs of one task' },
-  { file: 'src/kernel/chain.ts', from: '[${quote(previous)},${quote(jobId)}', to: '[${quote(jobId)}', breaks: 'links do not hang together' },
+  { file: 'src/kernel/chain.ts', from: '`${previous} ${rev}', to: '`${rev}', breaks: 'links do not hang together' },
   { file: 'src/kernel/rate-limit.ts', from: 'perMs + slotMs(perMs)', to: 'perMs', breaks: 'a rate is exceeded by what began late in a slot' },
   { file: 'src/kernel/rate-limit.ts', from: 'limit - taken', to: 'limit - counting.length', breaks: 'a slot counts once, whatever began in it' },
   { file: 'src/kernel/step-log.ts', from: "notHappened: 'closed'", to: "notHappened: 'unknown'", breaks: 'notHappened keeps the barrier down' },
