@@ -114,8 +114,16 @@ function drawStarts(random: Random): Operation[] {
     awaited: random.int(3) === 0,
   };
   const copies = keyed ? 1 + random.int(3) : task === 'keyed' || task === 'rated' ? 1 + random.int(4) : 1;
+  /** Some use the same key for something else, in another tenant or in another scope. */
+  const other = (copy: number): Partial<typeof start> => {
+    if (!keyed || copy === 0) return {};
+    if (random.int(3) === 0) return { program: drawProgram(random) };
+    if (random.int(3) === 0) return { tenantId: TENANTS[random.int(TENANTS.length)] as string };
+    return random.int(4) === 0 ? { scope: start.scope === null ? 'scope' : null } : {};
+  };
   return Array.from({ length: copies }, (_, copy) => ({
     ...start,
+    ...other(copy),
     client: copy % 2,
     atMs: atMs + (copy === 0 ? 0 : random.int(3) * random.int(200)),
   }));

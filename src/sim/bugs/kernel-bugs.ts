@@ -101,12 +101,6 @@ export const KERNEL_BUGS: readonly Bug[] = [
     to: 'true',
   },
   {
-    name: 'a running job can be woken',
-    file: t('complete-wait'),
-    from: "job.status !== 'waiting'",
-    to: 'false',
-  },
-  {
     name: 'a step keeps its failure for ever',
     file: t('fail-step'),
     from: 'known?.failedInAttempt === attemptOf(job)',

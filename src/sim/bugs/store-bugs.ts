@@ -21,12 +21,6 @@ export const STORE_BUGS: readonly Bug[] = [
     to: 'false',
   },
   {
-    name: 'revisions may fork',
-    file: 'stores/memory/commit',
-    from: 'if (item.rev !== (kept?.log.length ?? 0) + 1)',
-    to: 'if (false)',
-  },
-  {
     name: 'keys not unique',
     file: 'stores/memory/commit',
     from: 'if (isTaken(item.identities, owners))',

@@ -175,6 +175,7 @@ export class StoreWatch {
 
   /** Only the proof of its own body, or word from outside, lets an effect be entered again. */
   #close(key: string, entry: Entry, by: 'effect.closed' | 'effect.reconciled'): void {
+    this.#parts.verdict.expect(!entry.closed, 8, () => `entry ${entry.entry} of ${key} was closed twice`);
     entry.closed = true;
     const isRight = by === 'effect.closed' ? entry.refused : this.#denied.has(key);
     this.#parts.verdict.expect(

@@ -28,14 +28,14 @@ const RETRY = { maxRetries: 2, baseMs: 300, maxBackoffMs: 2_000, jitterMs: 50 } 
 const OPTIONS: Readonly<Record<TaskName, Omit<TaskOptions<WorkInput, WorkInput>, 'name'>>> = {
   plain: { retry: RETRY },
   /** Attempts, and steps, that take too long. */
-  timed: { retry: RETRY, timeout: 4_000, stepTimeout: 1_500 },
+  timed: { retry: RETRY, timeout: 4_000, stepTimeout: 1_500, maxRecoveries: 1 },
   /** Jobs that must end in time. */
   mortal: { retry: RETRY, deadline: 15_000 },
   /** Jobs that are not resumed, or not often. */
   fragile: { retry: { ...RETRY, maxRetries: 0 }, recovery: 'abort' },
   keyed: { retry: RETRY, concurrency: { key: ({ key }) => key, limit: KEY_LIMIT }, maxRecoveries: 1 },
-  rated: { retry: RETRY, rateLimit: { limit: RATE.limit, per: RATE.perMs } },
-  urgent: { retry: RETRY, priority: 10, queue: SLOW_QUEUE },
+  rated: { retry: RETRY, rateLimit: { limit: RATE.limit, per: RATE.perMs }, maxRecoveries: 1 },
+  urgent: { retry: RETRY, priority: 10, queue: SLOW_QUEUE, maxRecoveries: 1 },
   /** Takes only the signals that it names. */
   strict: { retry: RETRY, signals: ['k0', 'k1', 'k2', 'k3'], version: '2' },
 };
