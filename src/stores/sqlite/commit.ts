@@ -78,8 +78,7 @@ export type NewClaim = { readonly id: number; readonly before: Job; readonly ite
 
 /**
  * Saves claims of jobs that were found, within the same transaction, as nobody else's. In the order of their rows, which
- * is not that of their turns: rows grow by a claim, and pages that grow here and there split. That made almost twice
- * as many of them to write (bench/store).
+ * is not that of their turns: rows grow by a claim, and pages that grow here and there split (decision 21).
  */
 export function saveClaims(db: Session, claims: readonly NewClaim[]): void {
   const writes = new Writes(db);

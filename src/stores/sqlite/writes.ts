@@ -1,7 +1,7 @@
 import type { SqlValue } from './driver.js';
 import type { Session } from './session.js';
 
-/** How many rows one statement may write. Thirty-two cost half of thirty-two statements; more gain little (bench/store). */
+/** How many rows one statement may write. Sixteen cost half of sixteen statements; more than thirty-two gain nothing (bench/store). */
 const SIZES = [32, 8, 1] as const;
 const [MOST] = SIZES;
 
