@@ -1,13 +1,15 @@
 import { beforeAll, expect, test } from 'vitest';
 import { read } from '../source-files.js';
 import { compileCli } from './compile-cli.js';
+import { LONG } from '../long-mode.js';
 
 let build: URL;
 beforeAll(() => {
   build = compileCli('page');
 }, 120_000);
 
-test('docs/cli.md is what the commands print', { timeout: 900_000 }, async () => {
+// A minute of two processors, to find what `npm run docs:cli` would show in the next diff.
+test.runIf(LONG)('docs/cli.md is what the commands print', { timeout: 900_000 }, async () => {
   const { cliPage } = (await import(new URL('scripts/cli-page/cli-page.js', build).href)) as {
     cliPage: (from: URL) => Promise<string>;
   };

@@ -12,6 +12,7 @@ import { readLog } from '../../src/engine/read-log.js';
 import { prng } from '../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { ROOT } from '../source-files.js';
+import { LONG } from '../long-mode.js';
 import { groundOn, LEASE, remoteApp, sqliteUrl, type Ground } from './ground.js';
 import { LossyProxy } from './lossy-proxy.js';
 import type { Killing } from './remote-process.js';
@@ -40,7 +41,9 @@ async function breachesOf(app: Pawl, jobId: string): Promise<unknown[]> {
   return findBreaches(changesOf(await readLog(Pawl.inside(app).engine.store, jobId)));
 }
 
-describe.each(Object.entries(STORES))(
+const CHOSEN = Object.entries(STORES).filter(([name]) => LONG || name === 'sqlite');
+
+describe.each(CHOSEN)(
   'a remote worker in a process of its own, before a server on %s',
   { timeout: 120_000 },
   (name, url) => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { effect, happened, notHappened, task } from '../../src/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { LONG } from '../long-mode.js';
 import { groundOn, remoteApp, sqliteUrl } from './ground.js';
 
 let postgres: PostgresServer;
@@ -16,7 +17,9 @@ const STORES = {
 };
 const RESULT = { timeout: '20s' } as const;
 
-describe.each(Object.entries(STORES))('a remote worker, before a server on %s', (_, url) => {
+const CHOSEN = Object.entries(STORES).filter(([name]) => LONG || name === 'sqlite');
+
+describe.each(CHOSEN)('a remote worker, before a server on %s', (_, url) => {
   test('GUA-4 GUA-8 an order with a charge, a nap, an approval and children', async () => {
     const charged = new Map<string, string>();
     const charge = effect({

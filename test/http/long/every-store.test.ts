@@ -6,6 +6,7 @@ import { createKey } from '../../../src/engine/api-keys.js';
 import { Pawl, pawl } from '../../../src/index.js';
 import { serve, type Serving } from '../../../src/http/serve.js';
 import { startPostgres, type PostgresServer } from '../../postgres-server.js';
+import { LONG } from '../../long-mode.js';
 import { parseStream } from '../event-reader.js';
 
 const silent = {
@@ -66,7 +67,9 @@ async function twoServers(url: string) {
   };
 }
 
-describe.each(Object.entries(URLS))('two servers on %s', (_name, open) => {
+const CHOSEN = Object.entries(URLS).filter(([name]) => LONG || name === 'postgres');
+
+describe.each(CHOSEN)('two servers on %s', (_name, open) => {
   test('RUN-2 RUN-3 creations at once: one live run, and attempts go on', async () => {
     const { post, close } = await twoServers(await open());
     for (const round of [1, 2, 3]) {
