@@ -99,6 +99,7 @@ describe.skipIf(!mayMount)('a full disk (needs the right to mount one)', () => {
       await ask(other, `DROP DATABASE ${name} WITH (FORCE)`);
       await ask(other, 'DROP TABLESPACE small');
     },
+    120_000,
   );
 });
 
