@@ -39,7 +39,10 @@ export async function deliverOutbox(engine: Engine, { leaseMs }: { leaseMs: numb
   return entries.length === PAGE;
 }
 
-/** Answers with word to the parents of those that can no longer be started, such as one past its deadline. */
+/**
+ * Answers with word to the parents of those that can no longer be started, such as one past its deadline. One that was
+ * started before, by a bearer that did not get to say so, tells of its end itself.
+ */
 async function startChildren(
   engine: Engine,
   starts: readonly MailOf<'child.start'>[],
@@ -53,7 +56,7 @@ async function startChildren(
       // The same name each time: a child that was started before its bearer died is not started twice.
       const commandId = `${spec.jobId}:start`;
       items.push(prepareCommit(null, { jobId: spec.jobId, commandId, events: decision.events }));
-    } else if (spec.parent !== null) {
+    } else if (spec.parent !== null && (await engine.store.load(spec.jobId)).found === null) {
       const end: ChildEnd = {
         status: 'failed',
         code: decision.code,

@@ -1,25 +1,25 @@
 /** How often each fault, feature, event and so on was met. What is never met is not tested (invariant 28). */
 export class Hits {
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Map<HitKind, Map<string, number>>(HIT_KINDS.map((kind) => [kind, new Map()]));
 
   add(kind: HitKind, name: string, count = 1): void {
-    const key = `${kind} ${name}`;
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
-  }
-
-  get(kind: HitKind, name: string): number {
-    return this.#counts.get(`${kind} ${name}`) ?? 0;
+    const own = this.#counts.get(kind);
+    own?.set(name, (own.get(name) ?? 0) + count);
   }
 
   take(other: Readonly<Record<string, number>>): void {
     for (const [key, count] of Object.entries(other)) {
-      this.#counts.set(key, (this.#counts.get(key) ?? 0) + count);
+      const space = key.indexOf(' ');
+      this.add(key.slice(0, space) as HitKind, key.slice(space + 1), count);
     }
   }
 
   /** By kind and name, in order. */
   get all(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#counts].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    const all = [...this.#counts].flatMap(([kind, own]) =>
+      [...own].map(([name, count]): [string, number] => [`${kind} ${name}`, count]),
+    );
+    return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
 }
 

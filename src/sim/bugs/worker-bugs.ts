@@ -35,8 +35,8 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'cannot tell means not happened',
     file: 'worker/effect-barrier',
-    from: "if (kind === 'notHappened')",
-    to: "if (kind !== 'happened')",
+    from: "if (kind === 'notHappened')\n        return { kind };",
+    to: "if (kind !== 'happened')\n        return { kind: 'notHappened' };",
   },
   {
     name: 'effect keys change with the attempt',

@@ -91,11 +91,20 @@ function checkChildren({ watch, verdict }: EndParts): void {
         () => `the child of ${jobId} ${key} was never started`,
       );
       if (step.outcome !== 'received' || child === null) continue;
-      const told = (JSON.parse(step.payload ?? '{}') as { status?: string }).status;
+      const { status: told, code = null } = JSON.parse(step.payload ?? '{}') as {
+        status?: string;
+        code?: string;
+      };
       verdict.expect(
         told === child.status,
         16,
         () => `${jobId} was told that its child is ${told}; it is ${child.status}`,
+      );
+      const expected = child.status === 'failed' ? (child.failure?.code ?? null) : null;
+      verdict.expect(
+        code === expected,
+        16,
+        () => `${jobId} was told that its child failed with ${code}, not ${expected}`,
       );
     }
   }
