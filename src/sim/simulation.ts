@@ -29,7 +29,7 @@ const HEAL = hash32('heal');
 /** Faults may strike for so long after the last operation. */
 const UNREST_MS = 15_000;
 /** Long after every sleep, lease, deadline and backoff: what has not ended by then never will. */
-const PATIENCE_MS = 600_000;
+const PATIENCE_MS = 1_800_000;
 /** Leases of processes that are gone must have been ended by others by then. */
 const SETTLE_LEASES = 3;
 

@@ -159,7 +159,9 @@ export class Attempt {
     const { decisions, commands, after } = this.#decide(batch, alone);
     const events = decisions.flatMap((decision) => (decision.ok ? decision.events : []));
     if (events.length > 0) {
-      const item = await this.#prepare(batch, { events, commands });
+      // What a refused command would have brought along, a consumed message or a child's start, must not be saved.
+      const accepted = batch.filter((_, index) => decisions[index]?.ok);
+      const item = await this.#prepare(accepted, { events, commands });
       const reply = save ? await save(item) : await this.#send(item);
       if (this.isOver) return;
       if (!reply.ok && (reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED')) {

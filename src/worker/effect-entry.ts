@@ -15,7 +15,12 @@ import { callHook } from './hooks.js';
 export async function enter(execution: Execution, use: EffectUse): Promise<void> {
   const { attempt } = execution;
   const entry = latestEntry(execution, use);
-  if (!(await holdsLease(execution))) return never();
+  if (!(await holdsLease(execution))) {
+    // The intent is saved, and its body will never run: whoever takes over must not wait for it.
+    const { jobId } = attempt.job.spec;
+    await keepResult(execution, { jobId, step: use.step, occurrence: use.occurrence, entry, result: null });
+    return never();
+  }
   const ended = await execution.during(() => runEntry(execution, use, entry));
   if (attempt.isOver) return never();
   const { step, occurrence } = use;

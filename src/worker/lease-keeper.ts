@@ -105,10 +105,20 @@ export class LeaseKeeper {
     }
     this.#validUntil = sentAt + leaseMs;
     this.#cancelExpiry?.();
-    this.#cancelExpiry = this.#engine.alarms.set(this.#validUntil - this.#engine.clock.elapsed(), () => {
-      this.#options.onLost('its lease could not be renewed in time');
-    });
+    this.#cancelExpiry = this.#engine.alarms.set(this.#validUntil - this.#engine.clock.elapsed(), () =>
+      this.#ranOut(),
+    );
     onBeat(held, sentAt);
+  }
+
+  /**
+   * By our own count the lease is over. Even if the store would still renew it, what was held is lost, and intents may
+   * have been saved whose bodies nobody will enter: only with a new incarnation do others know not to wait for them.
+   */
+  #ranOut(): void {
+    this.#options.onLost('its lease could not be renewed in time');
+    this.#incarnation = this.#newIncarnation();
+    this.#bell.ring();
   }
 
   /** Only an id that was set can be somebody else's too. */

@@ -59,8 +59,8 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'dead for good',
     file: 'worker/lease-keeper',
-    from: 'this.#incarnation = this.#newIncarnation();\n        this.#bell',
-    to: 'this.#bell',
+    from: 'return;\n        }\n        this.#incarnation = this.#newIncarnation();',
+    to: 'return;\n        }',
   },
   { name: 'sleeps end at once', file: 'worker/waits', from: 'wait.expiresAt > engine.now()', to: 'false' },
   {
@@ -111,5 +111,23 @@ export const WORKER_BUGS: readonly Bug[] = [
     file: 'worker/waits',
     from: 'this.#readTo < attempt.inboxRev',
     to: 'false',
+  },
+  {
+    name: 'what refused commands bring is saved',
+    file: 'worker/attempt',
+    from: 'batch.filter((_, index) => decisions[index]?.ok)',
+    to: 'batch',
+  },
+  {
+    name: 'an intent that nobody follows is waited for',
+    file: 'worker/effect-entry',
+    from: 'await keepResult(execution, { jobId, step: use.step, occurrence: use.occurrence, entry, result: null });',
+    to: 'void jobId;',
+  },
+  {
+    name: 'a lease lost by own count keeps its incarnation',
+    file: 'worker/lease-keeper',
+    from: "this.#options.onLost('its lease could not be renewed in time');\n        this.#incarnation = this.#newIncarnation();",
+    to: "this.#options.onLost('its lease could not be renewed in time');",
   },
 ];

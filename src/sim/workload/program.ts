@@ -41,7 +41,7 @@ function drawInstruction(random: Random, { path, depth }: Place): Instruction {
   const pick = <T>(from: readonly T[]): T => from[random.int(from.length)] as T;
   const within = { path: `${path}.`, depth: depth + 1 };
   const failPercent = random.int(3) === 0 ? pick([10, 40]) : 0;
-  const ms = pick([0, 0, 0, 5, 5, 200, 2_000, 40_000]);
+  const ms = pick([0, 0, 0, 5, 5, 200, 2_000, 15_000]);
   switch (random.int(depth < 2 ? 12 : 8)) {
     case 0:
     case 1:
