@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { aJobSpec, given, PASTS } from '../testkit/index.js';
-import { behindTaskGate, laneOf, rowOf, taskGateOf, type Job, type JobSpec } from './index.js';
+import {
+  behindTaskGate,
+  laneOf,
+  queueOf,
+  rowOf,
+  taskGateOf,
+  taskOf,
+  type Job,
+  type JobSpec,
+} from './index.js';
 
 const gateOf = (spec: Partial<JobSpec>): string => {
   const job = given(PASTS.queued).job as Job;
@@ -21,4 +30,10 @@ test('all gates of a task stand together, and none of another among them', () =>
     expect(isAmong(gateOf({ task: 'order', concurrencyKey }))).toBe(true);
   for (const task of ['orde', 'order ', 'order!', 'orders', 'order two', 'p'])
     expect(isAmong(gateOf({ task, concurrencyKey: 'a' }))).toBe(false);
+});
+
+test('a lane tells its queue and its task; what is no lane has no task', () => {
+  const lane = laneOf({ queue: 'slow', task: 'order', version: '2' });
+  expect([queueOf(lane), taskOf(lane)]).toEqual(['slow', 'order']);
+  expect(taskOf('slow')).toBe('');
 });
