@@ -55,9 +55,10 @@ function search(compiled: string, bug: Bug, seeds: number): Promise<Found | null
     child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
     child.on('close', () => {
       uproot(planted);
-      // A process that a bug takes down altogether has been noticed, too.
+      const problem = errors.trim().split('\n').at(-1) ?? '';
+      // A process that a bug takes down altogether has been noticed, too. One that is merely gone has proved nothing.
       if (text === '')
-        return resolve({ seed: 0, problem: `the process ended: ${errors.trim().split('\n').at(-1)}` });
+        return resolve(problem === '' ? null : { seed: 0, problem: `the process ended: ${problem}` });
       const [failure] = (JSON.parse(text) as Summary).failures;
       const [breach] = failure?.outcome.breaches ?? [];
       resolve(
