@@ -9,7 +9,7 @@ import {
   type Event,
 } from '../kernel/index.js';
 import type { CommitItem, EntryRef, Identity, Loaded, NewOutboxEntry } from '../ports/store.js';
-import { sha256 } from './sha256.js';
+import { chainHash } from './sha256.js';
 
 /** What a commit may bring along besides its events. */
 export type Extras = {
@@ -53,7 +53,7 @@ export function prepareCommit(
 ): CommitItem {
   const rev = (head?.job.rev ?? 0) + 1;
   const body = encodeEvents(events);
-  const link = chainLink(sha256, head?.link ?? CHAIN_START, { jobId, rev, commandId, body });
+  const link = chainLink(chainHash, head?.link ?? CHAIN_START, { jobId, rev, commandId, body });
   const running = head?.job.status === 'running';
   const isStepRecord = running && events.every(standsWhileRunning);
   const job = isStepRecord ? null : evolveCommit(head && head.job, { events });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { sha256 } from '../../src/engine/sha256.js';
+import { chainHash } from '../../src/engine/sha256.js';
 import {
   changesOf,
   decodeEvents,
@@ -17,7 +17,7 @@ export async function findProblems(store: Store, jobId: string): Promise<string[
   const { found } = await store.load(jobId);
   if (found === null) return [`${jobId} is lost`];
   const problems: string[] = [];
-  const broken = findBrokenLink(sha256, rows, { rev: found.job.rev, link: found.link });
+  const broken = findBrokenLink(chainHash, rows, { rev: found.job.rev, link: found.link });
   if (broken) problems.push(`revision ${broken.rev} is ${broken.problem}`);
 
   const commits: Commit[] = [];

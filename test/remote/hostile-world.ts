@@ -19,7 +19,7 @@ export type Wire = {
 };
 
 export const JOB = 'job_hostile_1';
-const NO_LINK = '0'.repeat(64);
+export const NO_LINK = '0'.repeat(43);
 
 /** A job that a remote worker holds, on a server that others can reach as well. */
 export class HostileWorld {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { sha256 } from '../../src/engine/sha256.js';
+import { chainHash } from '../../src/engine/sha256.js';
 import { prepareCommit } from '../../src/engine/prepare-commit.js';
 import { COMMAND_TYPES, decide, NO_STEPS, type Command, type CommandType } from '../../src/kernel/index.js';
 import { aJobSpec, aWait, command, prng, T0 } from '../../src/testkit/index.js';
-import { HostileWorld, JOB } from './hostile-world.js';
+import { HostileWorld, JOB, NO_LINK } from './hostile-world.js';
 
 /** What no key may give through a server, whatever its role. */
 const NOBODYS: ReadonlySet<CommandType> = new Set([
@@ -123,7 +123,7 @@ describe('a key that lies', { timeout: 240_000 }, () => {
         await expectRefused('a viewer', [wire, world.keys.viewer]);
         await expectRefused('another tenant', [wire, world.keys.stranger]);
         if (!CLIENTS.has(type)) await expectRefused('another key', [wire, world.keys.sibling]);
-        await expectRefused('another link', [{ ...wire, link: sha256('x') }, world.keys.holder]);
+        await expectRefused('another link', [{ ...wire, link: chainHash('x') }, world.keys.holder]);
         await expectRefused('a later revision', [{ ...wire, rev: wire.rev + 1 }, world.keys.holder]);
         await expectRefused('somebody else’s name', [
           { ...wire, command_id: 'other.1/7:1' },
@@ -135,7 +135,7 @@ describe('a key that lies', { timeout: 240_000 }, () => {
         }
         const { saved } = await world.send(wire, world.keys.holder);
         expect(saved, `${where}: the holder itself`).toBe(
-          wire.link !== '0'.repeat(64) && type !== 'start-child',
+          wire.link !== NO_LINK && type !== 'start-child',
         );
         if (saved) seen.saved += 1;
       }

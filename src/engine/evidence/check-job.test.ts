@@ -15,7 +15,7 @@ import {
   type Event,
 } from '../../kernel/index.js';
 import { prng, randomHistory } from '../../testkit/index.js';
-import { sha256 } from '../sha256.js';
+import { chainHash, sha256 } from '../sha256.js';
 import { JobCheck, type JobRecord } from './check-job.js';
 import { summaryOf } from './evidence-record.js';
 
@@ -33,8 +33,8 @@ function randomEvidence(
   let link = CHAIN_START;
   const log = commits.map(({ jobId, rev, events }): JobRecord => {
     const row = { rev, commandId: `c${rev}`, body: encodeEvents(events) };
-    link = chainLink(sha256, link, { jobId, ...row });
-    return { kind: 'log', ...row, body: erased ? erasePayloads(sha256, row.body) : row.body, link };
+    link = chainLink(chainHash, link, { jobId, ...row });
+    return { kind: 'log', ...row, body: erased ? erasePayloads(chainHash, row.body) : row.body, link };
   });
   const effects = commits.flatMap(({ events }) =>
     events.flatMap((event): JobRecord[] => {
@@ -87,7 +87,7 @@ test('GUA-14 a commit that was left out shows, even if the rest is numbered and 
       let link = CHAIN_START;
       const forged = log.toSpliced(1 + (at % (log.length - 2)), 1).map((row, index) => {
         const { commandId, body } = row;
-        link = chainLink(sha256, link, { jobId, rev: index + 1, commandId, body });
+        link = chainLink(chainHash, link, { jobId, rev: index + 1, commandId, body });
         return { ...row, rev: index + 1, link };
       });
       const problem = problemOf({
@@ -113,7 +113,7 @@ test('GUA-14 an effect whose key is not that of its input is noticed', () => {
     const forged = records.map((record): JobRecord => {
       if (record.kind !== 'log') return record;
       const body = record.body.replaceAll(/"effectKey":"[0-9a-f]{64}"/g, `"effectKey":"${'0'.repeat(64)}"`);
-      link = chainLink(sha256, link, { jobId, rev: record.rev, commandId: record.commandId, body });
+      link = chainLink(chainHash, link, { jobId, rev: record.rev, commandId: record.commandId, body });
       return { ...record, body, link };
     });
     expect(problemOf({ jobId, records: forged })).toContain('is not that of its input');

@@ -11,7 +11,7 @@ import {
   type Job,
   type JobRow,
 } from '../../kernel/index.js';
-import { sha256 } from '../sha256.js';
+import { chainHash } from '../sha256.js';
 import { checkDeadLetter } from './check-dead-letter.js';
 import { LedgerCheck } from './check-ledger.js';
 import { summaryOf, type EvidenceRecord, type LogRecord } from './evidence-record.js';
@@ -76,7 +76,7 @@ export class JobCheck {
     const { rev, commandId, body } = row;
     const expected = this.commits + 1;
     if (rev !== expected) return `revision ${expected} is missing; revision ${rev} stands in its place`;
-    this.#link = chainLink(sha256, this.#link, { jobId: this.jobId, rev, commandId, body });
+    this.#link = chainLink(chainHash, this.#link, { jobId: this.jobId, rev, commandId, body });
     if (this.#link !== row.link) return `revision ${rev} does not fit its link in the hash chain`;
     const decoded = decodeEvents(body);
     if (!decoded.ok) return `revision ${rev} cannot be read: ${decoded.problem}`;

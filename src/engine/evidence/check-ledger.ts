@@ -8,7 +8,7 @@ import {
   type JsonText,
 } from '../../kernel/index.js';
 import type { EffectResult } from '../../ports/store.js';
-import { sha256 } from '../sha256.js';
+import { chainHash, sha256 } from '../sha256.js';
 
 export type LedgerRow = Omit<EffectResult, 'jobId'>;
 
@@ -83,7 +83,7 @@ function nameOf({ step, occurrence, entry }: LedgerRowRef): string {
 
 /** A payload that was erased left its digest. */
 function digestOf(result: JsonText): string {
-  return result.startsWith(ERASED_PREFIX) ? result.slice(ERASED_PREFIX.length) : sha256(result);
+  return result.startsWith(ERASED_PREFIX) ? result.slice(ERASED_PREFIX.length) : chainHash(result);
 }
 
 function canonical(text: JsonText): JsonText | null {

@@ -50,7 +50,7 @@ export const commit = z.strictObject({
   job_id: jobId,
   rev: z.int().min(1).max(1_000_000_000),
   command_id: name(300),
-  link: z.string().regex(/^[0-9a-f]{64}$/, 'is no link'),
+  link: z.string().regex(/^[\w-]{43}$/, 'is no link'),
   commands: z
     .array(z.looseObject({ type: z.string() }))
     .min(1)

@@ -1,5 +1,5 @@
 import { deepStrictEqual, equal, ok } from 'node:assert/strict';
-import { sha256 } from '../../engine/sha256.js';
+import { chainHash } from '../../engine/sha256.js';
 import { findBrokenLink, replay } from '../../kernel/index.js';
 import { command } from '../sample-commands.js';
 import type { Topic } from './rig.js';
@@ -38,7 +38,7 @@ export const append: Topic = {
       await rig.give('job_append_3', command('cancel'));
       const { rows } = await rig.store.log('job_append_3', { fromRev: 1, limit: 100 });
       const { job, link } = await rig.load('job_append_3');
-      equal(findBrokenLink(sha256, rows, { rev: job.rev, link }), null);
+      equal(findBrokenLink(chainHash, rows, { rev: job.rev, link }), null);
     },
     'the same command sent again gets its first answer, and nothing is saved twice': async (rig) => {
       const item = await rig.prepare('job_append_4', rig.createCommand('job_append_4'));
@@ -98,7 +98,7 @@ export const append: Topic = {
         equal(job.result, `"${jobId}"`);
         deepStrictEqual(replay(await rig.commits(jobId)).job, job);
         const { rows } = await rig.store.log(jobId, { fromRev: 1, limit: 10 });
-        equal(findBrokenLink(sha256, rows, { rev: 3, link }), null);
+        equal(findBrokenLink(chainHash, rows, { rev: 3, link }), null);
       }
     },
     'a thousand concurrent commits are all saved': async (rig) => {

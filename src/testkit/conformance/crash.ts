@@ -1,5 +1,5 @@
 import { prepareCommit } from '../../engine/prepare-commit.js';
-import { sha256 } from '../../engine/sha256.js';
+import { chainHash } from '../../engine/sha256.js';
 import {
   changesOf,
   decide,
@@ -93,7 +93,7 @@ async function problemOf(store: Store, jobId: string, rev: number): Promise<stri
   if (found === null || rows.length < rev)
     return `revision ${rev} was acknowledged, the log has ${rows.length}`;
   if (found.job.rev !== rows.length) return `its row stands at ${found.job.rev}, its log at ${rows.length}`;
-  const broken = findBrokenLink(sha256, rows, { rev: rows.length, link: found.link });
+  const broken = findBrokenLink(chainHash, rows, { rev: rows.length, link: found.link });
   if (broken) return `revision ${broken.rev} is ${broken.problem}`;
   const commits: Commit[] = [];
   for (const row of rows) {
