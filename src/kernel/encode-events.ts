@@ -16,19 +16,18 @@ export const CODEC_VERSION = 2;
 type Split<T extends EventType> = {
   readonly field: string;
   readonly payloadOf: (event: EventOf<T>) => JsonText | null;
-  readonly rest: (event: EventOf<T>) => object;
+  /** Not for what is written by hand. */
+  readonly rest?: (event: EventOf<T>) => object;
 };
 
 const SPLIT: { readonly [T in EventType]?: Split<T> } = {
   'job.created': {
     field: 'input',
     payloadOf: ({ input }) => input,
-    rest: ({ type, at, actor, spec }) => ({ type, at, actor, spec: withoutNulls(spec) }),
   },
   'job.succeeded': {
     field: 'result',
     payloadOf: ({ result }) => result,
-    rest: ({ type, at, actor }) => ({ type, at, actor }),
   },
   'wait.completed': {
     field: 'payload',
@@ -38,14 +37,6 @@ const SPLIT: { readonly [T in EventType]?: Split<T> } = {
   'step.recorded': {
     field: 'output',
     payloadOf: ({ output }) => output,
-    rest: ({ type, at, actor, step, occurrence, startedAt }) => ({
-      type,
-      at,
-      actor,
-      step,
-      occurrence,
-      startedAt,
-    }),
   },
   'effect.intended': {
     field: 'input',
@@ -86,64 +77,60 @@ const SPLIT: { readonly [T in EventType]?: Split<T> } = {
   },
 };
 
-/** Which event of the commit a payload line belongs to, and as which field: what was written needs no table to be read. */
-type PayloadPlace = readonly [event: number, field: string];
-
 /**
  * The events of one commit as text: a header line of JSON, then each payload on its own line, untouched.
  * Payloads are neither parsed nor escaped again. An event repeats `at` and `actor` only if they differ from the
- * event before it, and what is null in a job's spec is left out.
+ * event before it, and what is null in a job's spec is left out. `payloads` says which event each line belongs to, and as
+ * which field: what was written needs no table to be read.
  */
 export function encodeEvents(events: readonly Event[]): string {
-  if (events.length === 1) return encodeOne(events[0] as Event);
-  const headers: object[] = [];
-  const places: PayloadPlace[] = [];
+  let headers = '';
+  let places = '';
   let payloads = '';
   let previous: Event | null = null;
-  for (const event of events) {
+  for (let index = 0; index < events.length; index++) {
+    const event = events[index] as Event;
     const split = SPLIT[event.type] as Split<EventType> | undefined;
     const payload = split ? split.payloadOf(event) : null;
-    let header: object = split ? split.rest(event) : event;
     if (split && payload !== null) {
-      places.push([headers.length, split.field]);
+      places += `${places === '' ? '' : ','}[${index},"${split.field}"]`;
       payloads += `\n${payload}`;
     }
-    if (previous !== null) header = withoutRepeats(header as Stamped, previous);
-    headers.push(header);
+    headers += `${index === 0 ? '' : ','}${headerOf(event, previous)}`;
     previous = event;
   }
-  const head =
-    places.length > 0
-      ? { v: CODEC_VERSION, payloads: places, events: headers }
-      : { v: CODEC_VERSION, events: headers };
-  return JSON.stringify(head) + payloads;
+  const payloadPlaces = places === '' ? '' : `"payloads":[${places}],`;
+  return `{"v":${CODEC_VERSION},${payloadPlaces}"events":[${headers}]}${payloads}`;
 }
 
-/** Most commits have one event; what goes around it is put together by hand, as is the event itself if it is of the hot ones. */
-function encodeOne(event: Event): string {
+function headerOf(event: Event, previous: Event | null): string {
   const { type } = event;
-  const split = SPLIT[type] as Split<EventType> | undefined;
   const byHand = BY_HAND[type] as ((event: Event) => string) | undefined;
-  const header = byHand ? byHand(event) : JSON.stringify(split ? split.rest(event) : event);
-  const payload = split ? split.payloadOf(event) : null;
-  if (!split || payload === null) return `{"v":${CODEC_VERSION},"events":[${header}]}`;
-  return `{"v":${CODEC_VERSION},"payloads":[[0,"${split.field}"]],"events":[${header}]}\n${payload}`;
+  if (byHand) return `{"type":"${type}"${stampOf(event, previous)}${byHand(event)}}`;
+  const split = SPLIT[type] as Split<EventType> | undefined;
+  const header = split?.rest ? split.rest(event) : event;
+  return JSON.stringify(previous === null ? header : withoutRepeats(header as Stamped, previous));
 }
 
-/** What every job goes through, letter by letter as JSON has it, at half the cost of an object or less. */
+/** What every job goes through, letter by letter as JSON has it, at half the cost of an object or less: what follows the stamp. */
 const BY_HAND: { readonly [T in EventType]?: (event: EventOf<T>) => string } = {
-  'attempt.started': ({ at, actor, attemptId, worker: { id, incarnation } }) =>
-    `{"type":"attempt.started","at":${at},"actor":${quote(actor)},"attemptId":${quote(attemptId)},` +
-    `"worker":{"id":${quote(id)},"incarnation":${quote(incarnation)}}}`,
-  'job.succeeded': ({ at, actor }) => `{"type":"job.succeeded","at":${at},"actor":${quote(actor)}}`,
-  'step.recorded': ({ at, actor, step, occurrence, startedAt }) =>
-    `{"type":"step.recorded","at":${at},"actor":${quote(actor)},"step":${quote(step)},` +
-    `"occurrence":${occurrence},"startedAt":${startedAt}}`,
+  'job.created': ({ spec }) => `,"spec":${encodeSpec(spec)}`,
+  'job.promoted': () => '',
+  'attempt.started': ({ attemptId, worker: { id, incarnation } }) =>
+    `,"attemptId":${quote(attemptId)},"worker":{"id":${quote(id)},"incarnation":${quote(incarnation)}}`,
+  'job.succeeded': () => '',
+  'step.recorded': ({ step, occurrence, startedAt }) =>
+    `,"step":${quote(step)},"occurrence":${occurrence},"startedAt":${startedAt}`,
 };
 
 const quote = (text: string): string => JSON.stringify(text);
 
 type Stamped = Pick<Event, 'at' | 'actor'>;
+
+function stampOf({ at, actor }: Stamped, previous: Stamped | null): string {
+  const time = at === previous?.at ? '' : `,"at":${at}`;
+  return actor === previous?.actor ? time : `${time},"actor":${quote(actor)}`;
+}
 
 /** What is undefined is not written. */
 function withoutRepeats(header: Stamped, previous: Stamped): object {
@@ -154,20 +141,37 @@ function withoutRepeats(header: Stamped, previous: Stamped): object {
   };
 }
 
-/** A log keeps every spec for years, and most of a spec is null. */
-function withoutNulls(spec: JobSpec): object {
-  return {
-    ...spec,
-    version: spec.version ?? undefined,
-    idempotencyScope: spec.idempotencyScope ?? undefined,
-    traceparent: spec.traceparent ?? undefined,
-    deadlineAt: spec.deadlineAt ?? undefined,
-    timeoutMs: spec.timeoutMs ?? undefined,
-    stepTimeoutMs: spec.stepTimeoutMs ?? undefined,
-    signals: spec.signals ?? undefined,
-    concurrencyKey: spec.concurrencyKey ?? undefined,
-    parent: spec.parent ?? undefined,
-    firedBy: spec.firedBy ?? undefined,
-    requeuedFrom: spec.requeuedFrom ?? undefined,
-  };
+/** Without nulls: a log keeps every spec for years, and most of a spec is null. */
+function encodeSpec(spec: JobSpec): string {
+  const { retry } = spec;
+  return (
+    `{"jobId":${quote(spec.jobId)},"tenantId":${quote(spec.tenantId)},"task":${quote(spec.task)}` +
+    textField('version', spec.version) +
+    `,"taskId":${quote(spec.taskId)},"attemptBase":${spec.attemptBase},"queue":${quote(spec.queue)}` +
+    `,"priority":${spec.priority},"inputHash":${quote(spec.inputHash)}` +
+    `,"idempotencyKey":${quote(spec.idempotencyKey)}` +
+    textField('idempotencyScope', spec.idempotencyScope) +
+    `,"traceId":${quote(spec.traceId)}` +
+    textField('traceparent', spec.traceparent) +
+    `,"scheduleType":"${spec.scheduleType}","scheduledAt":${spec.scheduledAt}` +
+    field('deadlineAt', spec.deadlineAt) +
+    field('timeoutMs', spec.timeoutMs) +
+    field('stepTimeoutMs', spec.stepTimeoutMs) +
+    `,"retry":{"maxRetries":${retry.maxRetries},"baseMs":${retry.baseMs},"maxBackoffMs":${retry.maxBackoffMs}` +
+    `,"jitterMs":${retry.jitterMs}},"recovery":"${spec.recovery}","maxRecoveries":${spec.maxRecoveries}` +
+    objectField('signals', spec.signals) +
+    textField('concurrencyKey', spec.concurrencyKey) +
+    objectField('parent', spec.parent) +
+    objectField('firedBy', spec.firedBy) +
+    textField('requeuedFrom', spec.requeuedFrom) +
+    '}'
+  );
 }
+
+const field = (name: string, value: number | null): string => (value === null ? '' : `,"${name}":${value}`);
+
+const textField = (name: string, value: string | null): string =>
+  value === null ? '' : `,"${name}":${quote(value)}`;
+
+const objectField = (name: string, value: object | null): string =>
+  value === null ? '' : `,"${name}":${JSON.stringify(value)}`;

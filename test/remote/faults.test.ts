@@ -205,8 +205,13 @@ test('JOB-14 tenants are told apart: neither runs, reads, signals nor cancels th
   expect(runs.toSorted()).toEqual(['acme acme', 'acme acme', 'evil evil']);
   expect(await started[3]?.job.status()).toMatchObject({ status: 'queued' });
   const foreign = evil.job(started[0]?.job.id ?? '');
-  for (const asked of [foreign.status(), foreign.cancel(), foreign.signal('go'), foreign.result()]) {
-    await expect(asked).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+  for (const ask of [
+    () => foreign.status(),
+    () => foreign.cancel(),
+    () => foreign.signal('go'),
+    () => foreign.result(),
+  ]) {
+    await expect(ask()).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
   }
   await expect(evil.start(job, null, { tenantId: 'acme' })).rejects.toMatchObject({
     code: 'INVALID_COMMAND',

@@ -124,12 +124,12 @@ onEveryStore((fresh) => {
     await app.schedules.delete('hourly');
     await pass(cluster, 2 * HOUR);
     expect(await firingsOf(cluster)).toHaveLength(2);
-    for (const gone of [
-      app.schedules.get('hourly'),
-      app.schedules.pause('hourly'),
-      app.schedules.delete('hourly'),
+    for (const ask of [
+      () => app.schedules.get('hourly'),
+      () => app.schedules.pause('hourly'),
+      () => app.schedules.delete('hourly'),
     ]) {
-      await expect(gone).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' });
+      await expect(ask()).rejects.toMatchObject({ code: 'SCHEDULE_NOT_FOUND' });
     }
   });
 

@@ -1,13 +1,9 @@
 import type { CommitItem } from '../../ports/store.js';
-import { batched, type Writes } from './writes.js';
+import { batchedInsert, type Writes } from './writes.js';
 
-const insert = (columns: string, width: number) => {
-  const into = `INSERT INTO log (${columns})`;
-  const one = `${into} VALUES (${Array.from({ length: width }, () => '?').join()}) ON CONFLICT DO NOTHING`;
-  return batched(width, { one, many: (lists) => `${into} VALUES ${lists} ON CONFLICT DO NOTHING` });
-};
-const INSERT = insert('job, rev, command_id, body, link', 5);
-const INSERT_OWNER = insert('job, rev, command_id, body, link, owns', 6);
+const COLUMNS = ['job', 'rev', 'command_id', 'body', 'link'] as const;
+const INSERT = batchedInsert('log', COLUMNS);
+const INSERT_OWNER = batchedInsert('log', [...COLUMNS, 'owns']);
 
 /** The fence: (job, rev) is the log's key. */
 export function appendLog(writes: Writes, id: number, item: CommitItem): void {

@@ -32,7 +32,7 @@ function saveAll(
 ): CommitReply[] {
   const writes = new Writes(db);
   const replies = items.map((item) => {
-    if (item.rev === 1) return create(db, writes, item);
+    if (item.rev === 1) return create(db, writes, { item, hopeful });
     return (hopeful && changeKnown(db, writes, item)) || change(db, writes, item);
   });
   writes.flush();
@@ -123,17 +123,24 @@ function remember(db: Session, id: number, { jobId, rev, job, link }: CommitItem
   if (known?.head === rev - 1) db.recent.set(jobId, { ...known, head: rev });
 }
 
-function create(db: Session, writes: Writes, item: CommitItem): CommitReply {
-  if (idOf(db, item.jobId) !== null) {
-    writes.flush();
-    return explain(db, item);
-  }
+/** Saves the first commit of a job, or finds out why not. In hope, the key of its row tells whether it is there already. */
+function create(
+  db: Session,
+  writes: Writes,
+  { item, hopeful }: { item: CommitItem; hopeful: boolean },
+): CommitReply {
   const owners = item.identities.map((identity) => ownerOf(db, identity));
+  const mayBeThere = !hopeful || item.dlqItem !== null || owners.includes(item.jobId);
+  if (mayBeThere) {
+    writes.flush();
+    if (idOf(db, item.jobId) !== null) return explain(db, item);
+  }
   if (isTaken(item.identities, owners)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
   if (item.dlqItem && !putDlqItem(db, item.dlqItem).saved) return { ok: false, code: 'DLQ_MOVED' };
-  const id = insertRow(db, item.job);
+  const id = insertRow(db, writes, item.job);
   appendLog(writes, id, item);
+  if (!hopeful) writes.flush();
   return saved(db, id, item);
 }
 

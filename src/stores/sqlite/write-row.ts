@@ -3,7 +3,7 @@ import type { CommitItem } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
 import type { SqlValue } from './driver.js';
 import type { RecentRow, Session } from './session.js';
-import { batched, type Batched, type Writes } from './writes.js';
+import { batched, batchedInsert, type Batched, type Writes } from './writes.js';
 
 /** The columns that may change with a job, besides `status`, `state` and `ready`. */
 const CHANGING = [
@@ -35,25 +35,47 @@ function isReady(db: Session, { dueAt }: ChangingColumns): 0 | 1 {
   return dueAt !== null && dueAt <= db.now() ? 1 : 0;
 }
 
-export function insertRow(db: Session, job: Job): number {
+const NEW_COLUMNS = [
+  'id',
+  'job_id',
+  'bucket',
+  'tenant_id',
+  'task',
+  'queue',
+  'lane',
+  'gate',
+  'priority',
+  'created_at',
+  'status',
+  'ready',
+  'state',
+  ...CHANGING,
+] as const;
+const INSERT = batchedInsert('jobs', NEW_COLUMNS);
+
+/** Writes the row of a new job. Its id, or its job's, being taken undoes the transaction. Answers with where it goes. */
+export function insertRow(db: Session, writes: Writes, job: Job): number {
   const row = rowOf(job);
-  return db.run(
-    `INSERT INTO jobs (job_id, bucket, tenant_id, task, queue, lane, gate, priority, created_at, status, ready, state,
-     ${CHANGING.join(', ')}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    row.jobId,
-    bucketOf(row.jobId),
-    row.tenantId,
-    row.task,
-    row.queue,
-    row.lane,
-    row.gate,
-    row.priority,
-    row.createdAt,
-    row.status,
-    isReady(db, row),
-    encodeState(job),
-    ...changing(row),
-  ).id;
+  const id = writes.newId();
+  writes.newRows
+    .next(INSERT)
+    .push(
+      id,
+      row.jobId,
+      bucketOf(row.jobId),
+      row.tenantId,
+      row.task,
+      row.queue,
+      row.lane,
+      row.gate,
+      row.priority,
+      row.createdAt,
+      row.status,
+      isReady(db, row),
+      encodeState(job),
+      ...changing(row),
+    );
+  return id;
 }
 
 /** Updates the row of a job that this transaction has looked at; `before` is null if not at all of it. */

@@ -25,6 +25,13 @@ export function batched(
   };
 }
 
+/** New rows of a table. One that is there already is not written, which undoes the transaction. */
+export function batchedInsert(table: string, columns: readonly string[]): Batched {
+  const into = `INSERT INTO ${table} (${columns.join()})`;
+  const one = `${into} VALUES (${columns.map(() => '?').join()}) ON CONFLICT DO NOTHING`;
+  return batched(columns.length, { one, many: (lists) => `${into} VALUES ${lists} ON CONFLICT DO NOTHING` });
+}
+
 /** Thrown to undo a transaction: something had come between. */
 export class Overtaken extends Error {
   constructor() {
@@ -33,19 +40,32 @@ export class Overtaken extends Error {
 }
 
 /**
- * What one transaction writes to the log and to the rows of jobs, some of it at a time. Each list of values changes one
+ * What one transaction writes to the log and to the rows of jobs, some of it at a time. New rows go first. Each list of values changes one
  * row or the transaction is undone, which makes keys and conditions into fences. Whoever reads flushes first.
  */
 export class Writes {
   readonly log: Pending;
   readonly rows: Pending;
+  readonly newRows: Pending;
+  readonly #db: Session;
+  #lastId: number | null = null;
 
   constructor(db: Session) {
+    this.#db = db;
     this.log = new Pending(db);
     this.rows = new Pending(db);
+    this.newRows = new Pending(db);
+  }
+
+  /** Where the next new row goes. The transaction has the database to itself, so nobody else takes the place. */
+  newId(): number {
+    this.#lastId ??= this.#db.get<{ id: number }>('SELECT ifnull(max(id), 0) AS id FROM jobs')?.id ?? 0;
+    this.#lastId += 1;
+    return this.#lastId;
   }
 
   flush(): void {
+    this.newRows.flush();
     this.rows.flush();
     this.log.flush();
   }
