@@ -1,4 +1,5 @@
 import { Hono, type Context } from 'hono';
+import type { IncomingMessage } from 'node:http';
 import {
   errorEnvelope,
   successEnvelope,
@@ -8,38 +9,53 @@ import {
 } from '../contracts/index.js';
 import { PawlError } from '../errors.js';
 import { BUCKETS } from '../kernel/index.js';
+import { Asked } from './asked.js';
 import type { Doorkeeper } from './auth.js';
 import { ERROR_STATUS } from './error-status.js';
 import { beginKeyed, type Keyed } from './first-answers.js';
 import { readBody } from './read-body.js';
 import { readFields } from './read-fields.js';
-import type { Answer, ApiRequest, Backend, Caller, Route } from './route.js';
+import type { Answer, Backend, Caller, Route } from './route.js';
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
 /** The caller has gone away. No standard has a status for it; this one is what proxies log. */
 const GONE = 499;
+/** As it came over the wire. */
+type RequestLine = Pick<IncomingMessage, 'method' | 'url'>;
+/** What of an address is not its path. */
+type Address = { param(): Record<string, string>; query(): Record<string, string> };
+const NOTHING_MORE: Address = { param: () => ({}), query: () => ({}) };
 const NOBODY: Caller = { tenantId: '', role: 'viewer', actor: '' };
 
 /** The HTTP API: every route of the table, with what all of them have in common. */
 export class Api {
-  readonly app = new Hono();
+  readonly #app = new Hono();
   readonly #backend: Backend;
   readonly #doorkeeper: Doorkeeper;
+  /** Routes without parameters, by method and path. */
+  readonly #exact = new Map<string, Route>();
 
   constructor(backend: Backend, doorkeeper: Doorkeeper, routes: readonly Route[]) {
     this.#backend = backend;
     this.#doorkeeper = doorkeeper;
     for (const route of routes) {
-      this.app.on(route.method, route.path, (context) => this.#serve(context, route));
+      if (!route.path.includes(':')) this.#exact.set(`${route.method} ${route.path}`, route);
+      this.#app.on(route.method, route.path, ({ req }) => this.#serve(req.raw, route, req));
     }
     // Kept out of the router: a second match for every path would cost each request its quickest way.
     const known = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
-    this.app.notFound((context) => {
+    this.#app.notFound((context) => {
       const path = new URL(context.req.url).pathname;
       const there = known.filter(({ pattern }) => pattern.test(path));
       return this.#refuse(context, there.length === 0 ? null : there.map(({ method }) => method));
     });
+  }
+
+  /** Answers a request. One for just the path of a route needs no router: half of what is asked for most is such. */
+  async fetch(raw: Request, { method, url }: RequestLine): Promise<Response> {
+    const route = this.#exact.get(`${method} ${url}`);
+    return route ? this.#serve(raw, route, NOTHING_MORE) : this.#app.fetch(raw);
   }
 
   /** The answer to what is no request at all: a host or an address that cannot be one. */
@@ -49,32 +65,20 @@ export class Api {
     return this.#fail(error, { contract: 'jobs', meta: this.#metaOf(new Headers()) });
   }
 
-  async #serve(context: Context, route: Route): Promise<Response> {
-    const { raw } = context.req;
+  async #serve(raw: Request, route: Route, address: Address): Promise<Response> {
     const { headers } = raw;
     const meta = this.#metaOf(headers);
     try {
       const caller = route.access === 'public' ? NOBODY : await this.#doorkeeper.admit(headers, route.access);
-      const params = readFields(route.params, context.req.param(), 'path');
-      const query = readFields(route.query, raw.url.includes('?') ? context.req.query() : {}, 'query');
+      const params = readFields(route.params, address.param(), 'path');
+      const query = readFields(route.query, address.query(), 'query');
       const { text, value } = route.body ? await readBody(raw) : { text: '', value: null };
       const body = route.body ? readFields(route.body, value, 'body') : null;
-      const request: ApiRequest<unknown, unknown, unknown> = {
-        ...this.#backend,
-        caller,
-        params,
-        query,
-        body,
-        newId: this.#newId,
-        header: (name) => headers.get(name) ?? undefined,
-        // Few routes look at it, and it takes a controller of its own.
-        get signal() {
-          return raw.signal;
-        },
-      };
+      const request = new Asked(this.#backend, raw, { caller, params, query, body, newId: this.#newId });
       const key = route.method === 'GET' ? null : headers.get('idempotency-key');
       if (key !== null) {
-        const endpoint = `${route.method} ${new URL(context.req.url).pathname}?${new URL(context.req.url).searchParams.toString()}`;
+        const { pathname, searchParams } = new URL(raw.url);
+        const endpoint = `${route.method} ${pathname}?${searchParams.toString()}`;
         return await this.#serveOnce(route, request, { meta, key, endpoint, text });
       }
       const answer = await route.handle(request);
@@ -92,14 +96,14 @@ export class Api {
   /** The first answer to a key is every later one's too. An error of ours, or of the store, is no answer. */
   async #serveOnce(
     route: Route,
-    request: ApiRequest<unknown, unknown, unknown>,
+    request: Asked,
     { meta, ...asked }: { meta: Meta; key: string; endpoint: string; text: string },
   ): Promise<Response> {
     const { engine, caller } = request;
     const first = await beginKeyed(engine, asked, caller);
     if ('status' in first)
       return json(first.body, first.status, { ...HEADERS, 'idempotency-replayed': 'true' });
-    const response = await this.#attempt(route, { ...request, newId: first.newId }, meta);
+    const response = await this.#attempt(route, request.withIds(first.newId), meta);
     try {
       await settle(first, response, route.once ?? null);
     } catch (error) {
@@ -109,11 +113,7 @@ export class Api {
     return response;
   }
 
-  async #attempt(
-    route: Route,
-    request: ApiRequest<unknown, unknown, unknown>,
-    meta: Meta,
-  ): Promise<Response> {
+  async #attempt(route: Route, request: Asked, meta: Meta): Promise<Response> {
     try {
       const answer = await route.handle(request);
       return answer instanceof Response ? answer : respond(answer, meta);

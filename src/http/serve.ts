@@ -1,4 +1,4 @@
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -99,7 +99,7 @@ function byName(tasks: readonly TaskDefinition[]): ReadonlyMap<string, TaskDefin
 
 function open(api: Api, { host, port }: { host: string; port: number }): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const hear = getRequestListener(api.app.fetch, {
+    const hear = getRequestListener((request, env) => api.fetch(request, (env as HttpBindings).incoming), {
       hostname: host,
       errorHandler: (error) => api.refuse(error),
     });

@@ -214,10 +214,13 @@ function openApi(app: Pawl, options: { defaultTask: string; allowsLocal: boolean
     isWorking,
     closing: closing.signal,
   };
-  const { app: routes } = new Api(backend, doorkeeper, ROUTES);
+  const api = new Api(backend, doorkeeper, ROUTES);
   return {
     url: 'http://127.0.0.1:7295',
-    fetch: async (request) => routes.fetch(request),
+    fetch: (request) => {
+      const { pathname, search } = new URL(request.url);
+      return api.fetch(request, { method: request.method, url: pathname + search });
+    },
     listeners: () => feed.listeners,
     close: async () => closing.abort(),
   };
