@@ -130,10 +130,10 @@ export class Pawl {
     };
     const asked = await Promise.all(
       jobs.map(async ({ input, options = {} }) => {
-        const { value, text } = await definition.readInput(input, what);
-        const concurrencyKey = definition.concurrency?.key(value) ?? null;
+        const read = await definition.readInput(input, what);
+        const concurrencyKey = definition.concurrency?.key(read.value) ?? null;
         return newJob(this.#engine, definition, {
-          input: text,
+          input: read.text,
           concurrencyKey,
           options: { ...common, ...options },
         });

@@ -1,5 +1,6 @@
 import { PawlError } from '../errors.js';
 import { toJsonText } from '../engine/json-text.js';
+import type { JsonText } from '../kernel/index.js';
 import type { ReadInput } from '../worker/task-definition.js';
 import type { SchemaIssue, StandardSchema } from './standard-schema.js';
 
@@ -13,17 +14,39 @@ export async function readInput(
   what: string,
 ): Promise<ReadInput> {
   const text = toJsonText(input, what);
+  return schema === null ? new PlainInput(text) : { text, value: await readStored(schema, text, what) };
+}
+
+/** An input that is stored, as the schema reads it. */
+export async function readStored(
+  schema: StandardSchema | null,
+  text: JsonText,
+  what: string,
+): Promise<unknown> {
   const given = JSON.parse(text) as unknown;
-  if (schema === null) return { text, value: given };
+  if (schema === null) return given;
   const validated = schema['~standard'].validate(given);
   const result = validated instanceof Promise ? await validated : validated;
-  if (result.issues === undefined) return { text, value: result.value };
+  if (result.issues === undefined) return result.value;
   const issues = result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message }));
   const shown = issues.slice(0, MOST_ISSUES).map(({ path, message }) => `${path || 'the value'}: ${message}`);
   throw new PawlError('INVALID_INPUT', {
     detail: `${what} does not fit its schema: ${shown.join('; ')}`,
     details: { issues },
   });
+}
+
+/** Without a schema the value is what the text says; few look at it. */
+class PlainInput implements ReadInput {
+  readonly text: JsonText;
+
+  constructor(text: JsonText) {
+    this.text = text;
+  }
+
+  get value(): unknown {
+    return JSON.parse(this.text);
+  }
 }
 
 function pathOf({ path = [] }: SchemaIssue): string {

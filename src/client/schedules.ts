@@ -43,13 +43,20 @@ export class Schedules {
   async put({ task, declaration }: DeclaredSchedule): Promise<Schedule> {
     const { id: scheduleId, tenantId = DEFAULT_TENANT, input, ...options } = declaration;
     const { definition } = task;
-    const { value, text } = await definition.readInput(input, `the input of schedule '${scheduleId}'`);
-    const { readInput: _read, run: _run, rate: _rate, concurrency, ...settings } = definition;
-    const concurrencyKey = concurrency?.key(value) ?? null;
+    const read = await definition.readInput(input, `the input of schedule '${scheduleId}'`);
+    const {
+      readInput: _read,
+      readStored: _stored,
+      run: _run,
+      rate: _rate,
+      concurrency,
+      ...settings
+    } = definition;
+    const concurrencyKey = concurrency?.key(read.value) ?? null;
     return putSchedule(
       this.#engine,
       { ...options, scheduleId, tenantId },
-      { task: settings, input: text, concurrencyKey },
+      { task: settings, input: read.text, concurrencyKey },
     );
   }
 

@@ -3,7 +3,7 @@ import { toMs, type Duration } from '../engine/duration.js';
 import { DEFAULT_SETTINGS } from '../engine/new-job.js';
 import { DEFAULT_RETRY, type RecoveryPolicy, type RetryPolicy } from '../kernel/index.js';
 import type { HandlerContext, TaskDefinition } from '../worker/task-definition.js';
-import { readInput } from './read-input.js';
+import { readInput, readStored } from './read-input.js';
 import type { StandardSchema } from './standard-schema.js';
 import { concurrencyOf, rateOf, type Concurrency, type TaskRate } from './task-limits.js';
 
@@ -74,6 +74,7 @@ export function task<O = unknown, R = unknown, I = O>(
       stepTimeoutMs: duration(options.stepTimeout, 'stepTimeout'),
       deadlineMs: duration(options.deadline, 'deadline'),
       readInput: (value, what) => readInput(schema, value, what),
+      readStored: (text, what) => readStored(schema, text, what),
       concurrency: concurrencyOf(name, options.concurrency as Concurrency<unknown> | undefined),
       rate: rateOf(name, options.rateLimit),
       run: handler as TaskDefinition['run'],

@@ -142,6 +142,7 @@ export async function workOf(
   const definition = tasks.get(name);
   const {
     readInput,
+    readStored: _stored,
     run: _run,
     rate: _rate,
     concurrency,
@@ -150,6 +151,7 @@ export async function workOf(
     ...DEFAULT_SETTINGS,
     name,
     readInput: null,
+    readStored: null,
     run: null,
     rate: null,
     concurrency: null,

@@ -6,11 +6,21 @@ export function canonicalJson(text: JsonText): JsonText {
 }
 
 function write(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(write).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const record = value as Readonly<Record<string, unknown>>;
-  const members = Object.keys(record)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${write(record[key])}`);
-  return `{${members.join(',')}}`;
+  if (typeof value === 'number' || value === null) return String(value);
+  if (typeof value !== 'object') return JSON.stringify(value);
+  return Array.isArray(value) ? writeList(value) : writeRecord(value as Readonly<Record<string, unknown>>);
+}
+
+function writeList(list: readonly unknown[]): string {
+  let items = '';
+  for (const item of list) items += items === '' ? write(item) : `,${write(item)}`;
+  return `[${items}]`;
+}
+
+function writeRecord(record: Readonly<Record<string, unknown>>): string {
+  let members = '';
+  for (const key of Object.keys(record).toSorted()) {
+    members += `${members === '' ? '' : ','}${JSON.stringify(key)}:${write(record[key])}`;
+  }
+  return `{${members}}`;
 }

@@ -44,10 +44,10 @@ async function startOnce(
 ): Promise<void> {
   const { attempt, engine, replay } = execution;
   const { job } = attempt;
-  const { value, text } = await task.readInput(input, `the input of child '${task.name}'`);
+  const read = await task.readInput(input, `the input of child '${task.name}'`);
   const { spec } = newJob(engine, task, {
-    input: text,
-    concurrencyKey: task.concurrency?.key(value) ?? null,
+    input: read.text,
+    concurrencyKey: task.concurrency?.key(read.value) ?? null,
     options: { ...options, tenantId: job.spec.tenantId, traceId: job.spec.traceId },
     parent: { ...wait, jobId: job.spec.jobId, childId: childIdOf(job, wait) },
   });
@@ -64,6 +64,6 @@ async function startOnce(
   const child = { childId: spec.jobId, task: task.name, inputHash: spec.inputHash };
   await execution.give(
     { type: 'start-child', wait, child },
-    { extras: { outbox: [childStart(spec, text, engine.now())] } },
+    { extras: { outbox: [childStart(spec, read.text, engine.now())] } },
   );
 }

@@ -52,9 +52,9 @@ export async function runAttempt(
   if (hooks.attemptStarted) callHook(engine.log, 'attemptStarted', () => hooks.attemptStarted?.(info));
   const span = tracing?.execution(info) ?? null;
   const handle = async () => {
-    const { value } = await task.readInput(JSON.parse(attempt.job.input), `the input of '${task.name}'`);
+    const input = await task.readStored(attempt.job.input, `the input of '${task.name}'`);
     const context: HandlerContext<unknown> = {
-      input: value,
+      input,
       step,
       job: info,
       get signal() {
