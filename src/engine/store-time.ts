@@ -30,22 +30,34 @@ export class StoreTime {
 
   /** The same store; every reply sets this clock, and tells how the store is. */
   timed(store: Store, health: StoreHealth): Store {
+    const known = new Map<keyof Store, unknown>();
     return new Proxy(store, {
       get: (target, name: keyof Store) => {
-        const method = target[name];
-        if (name === 'wake' || name === 'listen' || name === 'close') return method;
-        return async (...asked: unknown[]) => {
-          try {
-            const reply = await (method as (...asked: unknown[]) => Promise<{ now: Timestamp }>)(...asked);
-            if (name !== 'begin') this.hear(reply.now);
-            health.answered(name);
-            return reply;
-          } catch (error) {
-            health.failed(name, error);
-            throw error;
-          }
-        };
+        let method = known.get(name);
+        if (method === undefined) {
+          method = PLAIN.has(name) ? target[name] : this.#listening(target, name, health);
+          known.set(name, method);
+        }
+        return method;
       },
     });
   }
+
+  #listening(store: Store, name: keyof Store, health: StoreHealth): unknown {
+    const method = store[name] as (...asked: unknown[]) => Promise<{ now: Timestamp }>;
+    return async (...asked: unknown[]) => {
+      try {
+        const reply = await method(...asked);
+        if (name !== 'begin') this.hear(reply.now);
+        health.answered(name);
+        return reply;
+      } catch (error) {
+        health.failed(name, error);
+        throw error;
+      }
+    };
+  }
 }
+
+/** What has no reply to tell the time. */
+const PLAIN: ReadonlySet<keyof Store> = new Set(['wake', 'listen', 'close']);

@@ -30,7 +30,8 @@ export class Asked implements ApiRequest<unknown, unknown, unknown> {
 
   /** The same request, with other ids for what it creates. */
   withIds(newId: (bucket?: number) => string): Asked {
-    return new Asked(this.#backend, this.#raw, { ...this, newId });
+    const { caller, params, query, body } = this;
+    return new Asked(this.#backend, this.#raw, { caller, params, query, body, newId });
   }
 
   get header(): (name: string) => string | undefined {

@@ -36,6 +36,13 @@ type Asked = {
   readonly resolve: (answer: Answer) => void;
 };
 
+/** What became of some commands together. */
+type Decided = {
+  readonly decisions: readonly Decision[];
+  readonly commands: readonly Command[];
+  readonly events: readonly Event[];
+};
+
 /** Why an attempt can write no more. */
 export type AttemptEnd = 'finished' | 'suspended' | 'lost';
 
@@ -64,6 +71,7 @@ export class Attempt {
   #abort: AbortController | null = null;
   #endReason = '';
   readonly #queue: Asked[] = [];
+  readonly #whileHeld = { goOn: () => !this.isOver };
   #head: Loaded;
   #steps: StepLog;
   #commits = 0;
@@ -156,12 +164,10 @@ export class Attempt {
     const [first] = batch;
     if (first === undefined) return;
     const { alone = false, save } = first.options;
-    const { decisions, commands, after } = this.#decide(batch, alone);
-    const events = decisions.flatMap((decision) => (decision.ok ? decision.events : []));
+    const { decisions, commands, events, after } = this.#decide(batch, alone);
     if (events.length > 0) {
-      // What a refused command would have brought along, a consumed message or a child's start, must not be saved.
-      const accepted = batch.filter((_, index) => decisions[index]?.ok);
-      const item = await this.#prepare(accepted, { events, commands });
+      const prepared = this.#prepare(batch, { decisions, commands, events });
+      const item = prepared instanceof Promise ? await prepared : prepared;
       const reply = save ? await save(item) : await this.#send(item);
       if (this.isOver) return;
       if (!reply.ok && (reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED')) {
@@ -176,28 +182,29 @@ export class Attempt {
       this.#advance(item, events, alone ? this.#apply(this.job, events) : after);
     }
     // One in each turn, in the order of the log: what wins a race now must win it in every replay.
-    for (const [index, { resolve }] of batch.entries()) {
+    for (let index = 0; index < batch.length; index++) {
       if (index > 0) await nextTurn();
-      resolve(decisions[index] as Decision);
+      batch[index]?.resolve(decisions[index] as Decision);
     }
   }
 
   /** One after the other, each on what the ones before it make of the job. */
-  #decide(
-    batch: readonly Asked[],
-    alone: boolean,
-  ): { decisions: Decision[]; commands: Command[]; after: Job } {
+  #decide(batch: readonly Asked[], alone: boolean): Decided & { readonly after: Job } {
     let after = this.job;
+    const decisions: Decision[] = [];
     const commands: Command[] = [];
+    const events: Event[] = [];
     const held = { now: this.#engine.now(), actor: this.#actor, attemptId: this.attemptId };
-    const decisions = batch.map(({ command: asked }) => {
+    for (const { command: asked } of batch) {
       const command = { ...asked, ...held };
       const decision = decide(after, command, this.#steps);
-      if (decision.ok && decision.events.length > 0) commands.push(command);
-      if (decision.ok && !alone) after = this.#apply(after, decision.events);
-      return decision;
-    });
-    return { decisions, commands, after };
+      decisions.push(decision);
+      if (!decision.ok || decision.events.length === 0) continue;
+      commands.push(command);
+      events.push(...decision.events);
+      if (!alone) after = this.#apply(after, decision.events);
+    }
+    return { decisions, commands, events, after };
   }
 
   #apply(before: Job, events: readonly Event[]): Job {
@@ -209,32 +216,36 @@ export class Attempt {
     return job;
   }
 
-  async #prepare(
-    batch: readonly Asked[],
-    { events, commands }: { events: readonly Event[]; commands: readonly Command[] },
-  ): Promise<CommitItem> {
+  #prepare(batch: readonly Asked[], decided: Decided): CommitItem | Promise<CommitItem> {
     this.#commits += 1;
-    const { jobId } = this.job.spec;
     const commandId = commitName(this.attemptId, this.#commits);
-    const asked = batch.map(({ options }) => options.extras ?? {});
-    const ending = consequencesOf(this.#engine, this.#head, events);
-    const { outbox = [], dlqItem = null } = ending instanceof Promise ? await ending : ending;
-    return prepareCommit(
-      this.#head,
-      { jobId, commandId, events, commands },
-      {
-        attemptId: this.attemptId,
-        inboxRev: asked[0]?.inboxRev ?? null,
-        noResultOf: asked[0]?.noResultOf ?? null,
-        consumed: asked.flatMap(({ consumed = [] }) => consumed),
-        outbox: [...asked.flatMap((extras) => extras.outbox ?? []), ...outbox],
-        dlqItem,
-      },
+    const ending = consequencesOf(this.#engine, this.#head, decided.events);
+    const prepare = (consequences: Extras) => {
+      const extras = { ...this.#extrasOf(batch, decided.decisions, consequences), attemptId: this.attemptId };
+      const { events, commands } = decided;
+      return prepareCommit(this.#head, { jobId: this.job.spec.jobId, commandId, events, commands }, extras);
+    };
+    return ending instanceof Promise ? ending.then(prepare) : prepare(ending);
+  }
+
+  /** What a refused command would have brought along, a consumed message or a child's start, must not be saved. */
+  #extrasOf(batch: readonly Asked[], decisions: readonly Decision[], ending: Extras): Extras {
+    const asked = batch.flatMap(({ options }, index) =>
+      options.extras !== undefined && decisions[index]?.ok ? [options.extras] : [],
     );
+    if (asked.length === 0) return ending;
+    const [first] = asked;
+    return {
+      inboxRev: first?.inboxRev ?? null,
+      noResultOf: first?.noResultOf ?? null,
+      consumed: asked.flatMap(({ consumed = [] }) => consumed),
+      outbox: [...asked.flatMap(({ outbox = [] }) => outbox), ...(ending.outbox ?? [])],
+      dlqItem: ending.dlqItem ?? null,
+    };
   }
 
   async #send(item: CommitItem): Promise<CommitReply> {
-    const [reply] = await send(this.#engine, [item], { goOn: () => !this.isOver });
+    const [reply] = await send(this.#engine, [item], this.#whileHeld);
     return reply as CommitReply;
   }
 

@@ -1,6 +1,20 @@
 import { PawlError } from '../errors.js';
+import type { Attempt } from './attempt.js';
 import type { BodyContext } from './body-context.js';
 import type { Execution } from './execution.js';
+
+/** What a body gets whose time is not its own. */
+class Unbounded implements BodyContext {
+  readonly #attempt: Attempt;
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+}
 
 /** Runs a body within its time. The body is told to stop; whether it does is its own affair. */
 export async function runBody<T>(
@@ -8,13 +22,7 @@ export async function runBody<T>(
   { what, timeoutMs }: { what: string; timeoutMs: number | null },
   body: (context: BodyContext) => T | Promise<T>,
 ): Promise<T> {
-  if (timeoutMs === null) {
-    return body({
-      get signal() {
-        return attempt.signal;
-      },
-    });
-  }
+  if (timeoutMs === null) return body(new Unbounded(attempt));
   const own = new AbortController();
   const timeout = new PawlError('STEP_TIMEOUT', {
     detail: `${what} took longer than ${timeoutMs} ms`,

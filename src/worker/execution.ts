@@ -97,11 +97,12 @@ export class Execution {
   }
 
   /** The answer to a command of this attempt; never settles if the attempt is over first. */
-  ask(command: HeldCommand, options?: GiveOptions): Promise<Accepted | Rejected | 'moved'> {
-    return this.during(async () => {
-      const answer = await this.attempt.give(command, options);
-      return answer.ok || answer.code !== 'MOVED' ? answer : 'moved';
-    });
+  async ask(command: HeldCommand, options?: GiveOptions): Promise<Accepted | Rejected | 'moved'> {
+    this.#busy += 1;
+    const answer = await this.attempt.give(command, options);
+    this.#busy -= 1;
+    this.waits.considerSuspending();
+    return answer.ok || answer.code !== 'MOVED' ? answer : 'moved';
   }
 
   /** Reads from the store, through an outage if need be: that is no failure of the handler. */

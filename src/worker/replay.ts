@@ -63,9 +63,14 @@ export class Replay {
     });
   }
 
+  /** The handler has come by every recorded step, or need not. */
+  get isCaughtUp(): boolean {
+    return !this.#strict || this.#unvisited.size === 0;
+  }
+
   /** Until the handler has come by every recorded step; before that nothing new may begin. */
   async caughtUp(asksFor: StepRef): Promise<void> {
-    if (!this.#strict || this.#unvisited.size === 0) return;
+    if (this.isCaughtUp) return;
     await new Promise<void>((resolve, reject) => {
       const cancel = this.#alarms.set(GRACE_MS, () => reject(this.#leftPath(asksFor)));
       this.#caughtUp.push(() => {

@@ -5,12 +5,12 @@ import { toJsonText } from '../engine/json-text.js';
 import type { Loaded } from '../ports/store.js';
 import { Attempt } from './attempt.js';
 import { Execution, type Surroundings } from './execution.js';
+import { HeldJob } from './held-job.js';
 import { callHook } from './hooks.js';
 import type { JobInfo } from './job-info.js';
 import { nothingPast, readPast } from './past.js';
 import { Replay } from './replay.js';
-import { stepApi } from './step-api.js';
-import type { HandlerContext, TaskDefinition } from './task-definition.js';
+import type { TaskDefinition } from './task-definition.js';
 
 /** A job that was created, and claimed, and nothing else yet. */
 const FRESH_REV = 2;
@@ -44,7 +44,6 @@ export async function runAttempt(
 ): Promise<void> {
   const { engine } = execution;
   const cancelAlarms = bound(execution);
-  const step = stepApi(execution, { skipCheckpoints });
   const { spec } = attempt.job;
   const { hooks, tracing } = execution.around;
   const info = infoOf(attempt.job);
@@ -53,16 +52,8 @@ export async function runAttempt(
   const span = tracing?.execution(info) ?? null;
   const handle = async () => {
     const input = await task.readStored(attempt.job.input, `the input of '${task.name}'`);
-    const context: HandlerContext<unknown> = {
-      input,
-      step,
-      job: info,
-      get signal() {
-        return attempt.signal;
-      },
-      log: engine.log,
-    };
-    return toJsonText(await task.run(context), `the result of '${task.name}'`);
+    const held = new HeldJob(execution, { input, job: info, skipCheckpoints });
+    return toJsonText(await task.run(held), `the result of '${task.name}'`);
   };
   const finished = (span ? span.within(handle) : handle()).then(
     (result) => {

@@ -40,8 +40,10 @@ export async function runStep(
 ): Promise<unknown> {
   if (execution.attempt.isOver) return never();
   const ref = execution.next(name, kind);
-  const recorded = await recordOf(execution, ref);
-  if (recorded !== null) return JSON.parse(recorded.output) as unknown;
+  if (!isNew(execution, ref)) {
+    const recorded = await recordOf(execution, ref);
+    if (recorded !== null) return JSON.parse(recorded.output) as unknown;
+  }
 
   const { spec } = execution.attempt.job;
   const timeoutMs = options.timeout === undefined ? spec.stepTimeoutMs : toMs(options.timeout, 'timeout');
@@ -63,6 +65,11 @@ export async function runStep(
       await execution.pauseUntil(nextTryAt, name);
     }
   }
+}
+
+/** Nothing is known of it, and nothing that is has yet to come. */
+export function isNew({ attempt, replay }: Execution, ref: StepRef): boolean {
+  return replay.isCaughtUp && attempt.steps.get(ref) === undefined;
 }
 
 /** The recorded result; null if the body is to be run. A failure that is final for this attempt is thrown again. */
