@@ -104,6 +104,13 @@ export async function ask(url: string, sql: string): Promise<void> {
   }
 }
 
+/** Ends every other connection to the database, as a restart of the server would. */
+export const cutConnections = (url: string): Promise<void> =>
+  ask(
+    url,
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+
 async function reachable(url: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

@@ -8,13 +8,14 @@ import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import {
   DRAWS,
+  lostConnection,
   randomTraffic,
   Rig,
   STORE_CONFORMANCE,
   type Draws,
   type OpenStore,
 } from '../../src/testkit/index.js';
-import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
 
 let postgres: PostgresServer;
 beforeAll(async () => {
@@ -40,22 +41,30 @@ let cases = 0;
 const STORES: Readonly<Record<string, () => OpenStore>> = {
   memory: () => {
     let shared: ReturnType<typeof memoryStore> | undefined;
-    return async ({ clock }) => (shared ??= memoryStore({ clock }));
+    // It is gone once it is closed, and several hold it.
+    return async ({ clock }) => ({ ...(shared ??= memoryStore({ clock })), close: async () => undefined });
   },
   sqlite: () => {
     const path = join(folder, `${cases++}.db`);
     return ({ clock, name }) => sqliteStore({ path: `${path}.${name}`, clock });
   },
   postgres: () => {
-    let url: Promise<string> | undefined;
-    return async ({ clock }) =>
-      postgresStore({ url: await (url ??= postgres.createDatabase()), clock, now: () => clock.now() });
+    const urls = new Map<string, Promise<string>>();
+    const urlOf = (name: string): Promise<string> => {
+      const url = urls.get(name) ?? postgres.createDatabase();
+      urls.set(name, url);
+      return url;
+    };
+    const open: OpenStore = async ({ clock, name }) =>
+      postgresStore({ url: await urlOf(name), clock, now: () => clock.now() });
+    return Object.assign(open, { cut: async () => cutConnections(await urlOf('main')) });
   },
 };
 
 for (const [store, fresh] of Object.entries(STORES)) {
   describe(store, () => {
-    for (const { name, cases: all } of STORE_CONFORMANCE) {
+    const topics = store === 'postgres' ? [...STORE_CONFORMANCE, lostConnection] : STORE_CONFORMANCE;
+    for (const { name, cases: all } of topics) {
       describe(name, () => {
         for (const [title, run] of Object.entries(all)) {
           test(title, async () => {

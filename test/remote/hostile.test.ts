@@ -134,9 +134,7 @@ describe('a key that lies', { timeout: 240_000 }, () => {
           continue;
         }
         const { saved } = await world.send(wire, world.keys.holder);
-        expect(saved, `${where}: the holder itself`).toBe(
-          wire.link !== NO_LINK && type !== 'start-child',
-        );
+        expect(saved, `${where}: the holder itself`).toBe(wire.link !== NO_LINK && type !== 'start-child');
         if (saved) seen.saved += 1;
       }
     }

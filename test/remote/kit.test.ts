@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { FakeClock } from '../../src/testkit/index.js';
-import { prng, Rig, STORE_CONFORMANCE } from '../../src/testkit/index.js';
+import { lostConnection, prng, Rig, STORE_CONFORMANCE, type OpenStore } from '../../src/testkit/index.js';
 import type { Store } from '../../src/ports/store.js';
 import { httpStore } from '../../src/stores/http/http-store.js';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
@@ -9,6 +9,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { LONG } from '../long-mode.js';
 import { groundOn, sqliteUrl } from './ground.js';
+import { LossyProxy } from './lossy-proxy.js';
 import { throughServer } from './through-server.js';
 
 let postgres: PostgresServer;
@@ -25,7 +26,16 @@ const STORES: Readonly<Record<string, (clock: FakeClock) => Promise<Store>>> = {
 };
 
 /** The topics that a remote worker is held to. */
-const TOPICS = ['fencing', 'effects', 'inbox', 'claims', 'leases', 'wake-ups', 'lost replies'];
+const TOPICS = [
+  'fencing',
+  'effects',
+  'inbox',
+  'claims',
+  'leases',
+  'wake-ups',
+  'lost replies',
+  'lost connection',
+];
 
 /**
  * Cases of these topics that are about more than one tenant, or about what only those do who stand beside the store. A remote
@@ -39,11 +49,20 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
     'its workers have names that no key gives',
 };
 
+/** A way to the server that can be cut. */
+async function wayTo(target: string): Promise<Way> {
+  const proxy = new LossyProxy(target);
+  onTestFinished(() => proxy.close());
+  return { url: await proxy.open(), cut: () => proxy.cut() };
+}
+
+type Way = { readonly url: string; readonly cut: () => void };
+
 /** The server's own store is held to the kit elsewhere: one that is quick, and one on a disk, are enough here. */
 const CHOSEN = Object.entries(STORES).filter(([name]) => LONG || name !== 'postgres');
 
 describe.each(CHOSEN)('the kit through a server on %s', (_, open) => {
-  const topics = STORE_CONFORMANCE.filter(({ name }) => TOPICS.includes(name));
+  const topics = [...STORE_CONFORMANCE, lostConnection].filter(({ name }) => TOPICS.includes(name));
   test('every topic is there', () => expect(topics.length).toBe(TOPICS.length));
 
   for (const { name, cases } of topics) {
@@ -55,21 +74,24 @@ describe.each(CHOSEN)('the kit through a server on %s', (_, open) => {
           let ground: ReturnType<typeof groundOn> | null = null;
           let key: Promise<string> | null = null;
           const sent: Map<string, number>[] = [];
-          const rig = await Rig.start(
-            async ({ clock }) => {
-              // Its time is that of the case, from the first answer on.
-              own ??= open(clock).then((store) => ({ ...store, close: async () => undefined }));
-              ground ??= groundOn(await own, { clock, random: prng(1), upkeep: false });
-              const { serving, key: newKey } = await ground;
-              key ??= newKey();
-              const { store, session } = await httpStore({ url: serving.url, key: await key, clock });
-              under = session.namedUnder;
-              const both = throughServer(store, await own);
-              sent.push(both.sent);
-              return both.store;
-            },
-            { workerId: (worker) => `${under}${worker}` },
-          );
+          let way: Promise<Way> | null = null;
+          const connect: OpenStore = async ({ clock }) => {
+            // Its time is that of the case, from the first answer on.
+            own ??= open(clock).then((store) => ({ ...store, close: async () => undefined }));
+            ground ??= groundOn(await own, { clock, random: prng(1), upkeep: false });
+            const { serving, key: newKey } = await ground;
+            key ??= newKey();
+            way ??= wayTo(serving.url);
+            const { store, session } = await httpStore({ url: (await way).url, key: await key, clock });
+            under = session.namedUnder;
+            const both = throughServer(store, await own);
+            sent.push(both.sent);
+            return both.store;
+          };
+          const cut = async () => (await way)?.cut();
+          const rig = await Rig.start(Object.assign(connect, { cut }), {
+            workerId: (worker) => `${under}${worker}`,
+          });
           onTestFinished(() => rig.stop());
           await run(rig);
           expect(sent.some(({ size }) => size > 0)).toBe(true);

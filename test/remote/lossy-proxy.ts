@@ -22,6 +22,11 @@ export class LossyProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Breaks every connection; what was under way is lost. */
+  cut(): void {
+    this.#server.closeAllConnections();
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));

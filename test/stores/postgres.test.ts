@@ -3,7 +3,7 @@ import { openStore } from '../../src/client/open-store.js';
 import type { PawlError } from '../../src/errors.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { fakeClock, Rig, T0 } from '../../src/testkit/index.js';
-import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { ask, cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -19,13 +19,6 @@ const failureOf = async (promise: Promise<unknown>): Promise<PawlError> =>
       throw new Error('it did not fail');
     },
     (error: PawlError) => error,
-  );
-
-/** Ends every other connection to the database, as a restart of the server would. */
-const cutConnections = (url: string): Promise<void> =>
-  ask(
-    url,
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
   );
 
 describe('Postgres', () => {

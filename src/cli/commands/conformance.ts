@@ -5,7 +5,7 @@ import { memoryStore } from '../../stores/memory/memory-store.js';
 import { postgresStore } from '../../stores/postgres/postgres-store.js';
 import { Session } from '../../stores/postgres/session.js';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.js';
-import { Rig, STORE_CONFORMANCE, type OpenStore } from '../../testkit/conformance/index.js';
+import { lostConnection, Rig, STORE_CONFORMANCE, type OpenStore } from '../../testkit/conformance/index.js';
 import { storeOf } from '../config/settings.js';
 import { print } from '../console.js';
 import { crashTest } from '../crash-test.js';
@@ -14,7 +14,7 @@ import { choiceOption, command, examples, type Flags, type Register, type Shell 
 
 /** The topic that takes processes of its own. */
 const CRASH = 'crash';
-const TOPICS = [...STORE_CONFORMANCE.map(({ name }) => name), CRASH];
+const TOPICS = [...STORE_CONFORMANCE, lostConnection].map(({ name }) => name).concat(CRASH);
 const KILL_ROUNDS = 3;
 
 type Options = Flags & { readonly topic?: string };
@@ -56,9 +56,8 @@ async function checkStore(shell: Shell, options: Options): Promise<number> {
       );
   };
   try {
-    for (const { name: topic, cases } of STORE_CONFORMANCE.filter(
-      ({ name }) => only === null || name === only,
-    )) {
+    const topics = scratch.connects ? [...STORE_CONFORMANCE, lostConnection] : STORE_CONFORMANCE;
+    for (const { name: topic, cases } of topics.filter(({ name }) => only === null || name === only)) {
       for (const [title, run] of Object.entries(cases)) {
         add(topic, title, await scratch.use(({ open }) => outcomeOf(open, run)));
       }
@@ -98,6 +97,8 @@ async function outcomeOf(open: OpenStore, run: (rig: Rig) => Promise<void>): Pro
 type Scratch = {
   /** Whether its data outlive the process. */
   readonly persistent: boolean;
+  /** Whether there are connections to lose. */
+  readonly connects: boolean;
   use<T>(work: (data: { readonly open: OpenStore; readonly url: string }) => Promise<T>): Promise<T>;
   remove(): void | Promise<void>;
 };
@@ -107,10 +108,13 @@ function scratchOf(url: string): Scratch {
   if (kind === 'memory') {
     return {
       persistent: false,
+      connects: false,
       remove: () => undefined,
       use: (work) => {
         let shared: ReturnType<typeof memoryStore> | undefined;
-        return work({ url, open: async ({ clock }) => (shared ??= memoryStore({ clock })) });
+        // It is gone once it is closed, and several hold it.
+        const close = async () => undefined;
+        return work({ url, open: async ({ clock }) => ({ ...(shared ??= memoryStore({ clock })), close }) });
       },
     };
   }
@@ -122,6 +126,7 @@ function scratchFiles(path: string): Scratch {
   let files = 0;
   return {
     persistent: true,
+    connects: false,
     remove: () => rmSync(folder, { recursive: true }),
     use: (work) => {
       const file = join(folder, `${files++}.db`);
@@ -135,16 +140,21 @@ function scratchDatabases(url: string): Scratch {
   let databases = 0;
   return {
     persistent: true,
+    connects: true,
     remove: () => server.close(),
     async use(work) {
       const name = `pawl_conformance_${process.pid}_${databases++}`;
       await server.single.rows(`CREATE DATABASE ${name}`);
       const scratch = Object.assign(new URL(url), { pathname: `/${name}` }).toString();
       try {
-        return await work({
-          url: scratch,
-          open: ({ clock }) => postgresStore({ url: scratch, clock, now: () => clock.now() }),
-        });
+        const open: OpenStore = ({ clock }) => postgresStore({ url: scratch, clock, now: () => clock.now() });
+        const cut = async () => {
+          await server.single.rows(
+            'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
+            [name],
+          );
+        };
+        return await work({ url: scratch, open: Object.assign(open, { cut }) });
       } finally {
         await server.single.rows(`DROP DATABASE ${name} WITH (FORCE)`);
       }

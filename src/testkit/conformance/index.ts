@@ -5,6 +5,7 @@ import { identity } from './identity.js';
 import { effects, inbox } from './mailbox.js';
 import { limits } from './limits.js';
 import { lostReplies } from './lost-replies.js';
+import { migration } from './migration.js';
 import type { Topic } from './rig.js';
 import { tenantLimits } from './tenant-limits.js';
 import { leases, timers } from './time.js';
@@ -36,8 +37,10 @@ export const STORE_CONFORMANCE: readonly Topic[] = [
   retention,
   wakeUps,
   lostReplies,
+  migration,
 ];
 
+export { lostConnection } from './lost-connection.js';
 export { Rig, type Case, type OpenStore, type Topic } from './rig.js';
 export { DRAWS, randomTraffic, type Draws } from './random-traffic.js';
 export { findLosses, workUntilKilled, type Acknowledged } from './crash.js';

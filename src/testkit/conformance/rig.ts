@@ -21,7 +21,10 @@ import { command } from '../sample-commands.js';
 import { aJobSpec, T0 } from '../sample-job.js';
 
 /** Opens a store on this clock. `name` tells stores of one case apart: the same name opens the same data again. */
-export type OpenStore = (options: { clock: FakeClock; name: string }) => Promise<Store>;
+export type OpenStore = ((options: { clock: FakeClock; name: string }) => Promise<Store>) & {
+  /** Breaks every connection that is open to what it opened. Not for stores that have none. */
+  readonly cut?: () => Promise<void>;
+};
 
 /** What a worker of a case is called in full, where a store lets nobody use any name. */
 export type RigOptions = { readonly workerId?: (name: string) => string };
@@ -47,11 +50,22 @@ export class Rig {
     return rig;
   }
 
-  /** Another connection to the same data. */
-  async connect(): Promise<Store> {
-    const store = await this.#open({ clock: this.clock, name: 'main' });
+  /** Another connection to the same data, or to others of this name. */
+  async connect(name = 'main'): Promise<Store> {
+    const store = await this.#open({ clock: this.clock, name });
     this.#opened.push(store);
     return store;
+  }
+
+  async disconnect(store: Store): Promise<void> {
+    this.#opened.splice(this.#opened.indexOf(store), 1);
+    await store.close();
+  }
+
+  /** Breaks the store's connections. */
+  async cut(): Promise<void> {
+    ok(this.#open.cut, 'the opener does not say how to cut a connection');
+    await this.#open.cut();
   }
 
   async stop(): Promise<void> {
