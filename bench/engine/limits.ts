@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pawl, task, type Task } from '../../src/index.js';
 import { startPostgres } from '../../test/postgres-server.js';
-import { median, rateOf } from '../store/compare.js';
+import { median, rateOf } from '../harness/statistics.js';
 
 const args = process.argv.slice(2);
 const jobs = Number(args.find((arg) => arg.startsWith('--jobs='))?.slice(7) ?? 5_000);

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../src/http/serve.js';
+import { median } from '../harness/statistics.js';
 import { pawl, task, type HandlerContext, type Pawl } from '../../src/index.js';
 
 const jobs = Number(process.argv[2] ?? 2_000);
@@ -64,9 +65,6 @@ async function remote(): Promise<Measure> {
   }
 }
 
-const middle = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
 try {
   const beside: Measure[] = [];
   const through: Measure[] = [];
@@ -75,8 +73,8 @@ try {
     beside.push(await local());
     through.push(await remote());
   }
-  const rate = (all: readonly Measure[]) => middle(all.map(({ jobsPerSecond }) => jobsPerSecond));
-  const perStep = (all: readonly Measure[]) => middle(all.map(({ msPerStep }) => msPerStep));
+  const rate = (all: readonly Measure[]) => median(all.map(({ jobsPerSecond }) => jobsPerSecond));
+  const perStep = (all: readonly Measure[]) => median(all.map(({ msPerStep }) => msPerStep));
   console.log(`SQLite, ${jobs} jobs that do nothing, one job of ${STEPS} steps, middle of ${ROUNDS} rounds`);
   console.log(
     `  beside the store     ${rate(beside).toFixed(0)} jobs/s   ${perStep(beside).toFixed(2)} ms/step`,

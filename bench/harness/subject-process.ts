@@ -1,0 +1,45 @@
+/** One measurement, or the starting side of one, in a process of its own: what it is told is its first argument. */
+import { measuresOf, starterOf, type SubjectId } from '../subjects.js';
+import type { Figures, Ground, WorkloadId } from '../workloads/workload.js';
+import type { Starts } from './start-elsewhere.js';
+
+export type Assignment = Ground & {
+  readonly role: 'measure';
+  readonly subject: SubjectId;
+  readonly workload: WorkloadId;
+};
+
+/** `reason`: why there is nothing. */
+export type Answer = { readonly figures: readonly Figures[] } | { readonly reason: string };
+
+type Told = Assignment | (Starts & { readonly role: 'starter'; readonly pauseMs: number });
+
+async function measure(told: Assignment): Promise<Answer> {
+  const run = (await measuresOf(told.subject))[told.workload];
+  if (run === undefined) return { reason: 'does not do this' };
+  const found = await run(told);
+  return { figures: Array.isArray(found) ? found : [found as Figures] };
+}
+
+async function startOnly({ subject, url, count, pauseMs }: Starts & { pauseMs: number }): Promise<void> {
+  const starter = await starterOf(subject, url);
+  for (let n = 0; n < count; n++) {
+    await starter.start('noop', `${process.hrtime.bigint()}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, pauseMs);
+    });
+  }
+  await starter.close();
+}
+
+const told = JSON.parse(process.argv[2] ?? '{}') as Told;
+if (told.role === 'measure') {
+  const answer = await measure(told).catch((error: unknown) => ({
+    reason: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+  }));
+  await new Promise((resolve) => process.send?.(answer, resolve));
+} else {
+  await startOnly(told);
+}
+// Whatever a system has left open must not hold up the next.
+process.exit(0);
