@@ -7,6 +7,7 @@ import { inFlight } from './pawl/in-flight.js';
 import { pawlSystem } from './pawl/pawl-system.js';
 import { schedules } from './pawl/schedules.js';
 import { signals } from './pawl/signals.js';
+import { peerNamed } from './peers/peer.js';
 import { rawMeasures } from './raw/raw-measures.js';
 import { rawStarter } from './raw/raw-pick-up.js';
 import { Recorder, type System } from './workloads/system.js';
@@ -25,7 +26,11 @@ export const hasRaw = (store: string, { id, alone }: Workload): boolean =>
 
 /** What a subject can be asked to do, in the process that does it. */
 export async function measuresOf(subject: SubjectId): Promise<Measures> {
-  if (!subject.startsWith('peer ')) countStatements(pg.Client);
+  if (subject.startsWith('peer ')) {
+    const { open } = await peerNamed(subject.slice(5));
+    return sixWorkloads(open, subject);
+  }
+  countStatements(pg.Client);
   if (subject === 'raw sqlite' || subject === 'raw postgres') {
     return rawMeasures(subject === 'raw sqlite' ? 'sqlite' : 'postgres');
   }
@@ -41,6 +46,8 @@ export async function measuresOf(subject: SubjectId): Promise<Measures> {
 }
 
 /** The side of a subject that only starts jobs, in a process of its own. */
-export function starterOf(subject: SubjectId, url: string): Promise<Pick<System, 'start' | 'close'>> {
-  return subject.startsWith('raw ') ? rawStarter(url) : pawlSystem(url, new Recorder());
+export async function starterOf(subject: SubjectId, url: string): Promise<Pick<System, 'start' | 'close'>> {
+  if (subject.startsWith('raw ')) return rawStarter(url);
+  const open = subject.startsWith('peer ') ? (await peerNamed(subject.slice(5))).open : pawlSystem;
+  return open(url, new Recorder());
 }

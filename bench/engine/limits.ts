@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pawl, task, type Task } from '../../src/index.js';
 import { startPostgres } from '../../test/postgres-server.js';
+import { pause } from '../harness/pause.js';
 import { median, rateOf } from '../harness/statistics.js';
 
 const args = process.argv.slice(2);
@@ -50,17 +51,12 @@ async function drain(url: string, kind: string, one: Task<unknown, unknown>): Pr
     }
     return await rateOf(jobs, async () => {
       await app.work({ concurrency: 500, stopOnSignal: false, drain: 0 });
-      while ((await app.counts()).succeeded !== jobs) await turn();
+      while ((await app.counts()).succeeded !== jobs) await pause(5);
     });
   } finally {
     await app.close();
   }
 }
-
-const turn = () =>
-  new Promise<void>((resolve) => {
-    setTimeout(resolve, 5);
-  });
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-limits-'));
 let opened = 0;

@@ -5,10 +5,12 @@ import { runApart, type Apart } from './run-apart.js';
 
 export type Subject = Apart & {
   readonly id: SubjectId;
-  /** What it keeps its jobs in; for others than these, an address that is always there. */
-  readonly on: StoreKind | { readonly url: string };
+  /** What it keeps its jobs in; or the addresses of two places that nobody has used. */
+  readonly on: StoreKind | (() => readonly [string, string]);
+  /** Why it does not do a workload; null: it does. */
+  readonly cannot?: (workload: Workload) => string | null;
   /** A system that takes a hundred times as long is asked for less. */
-  readonly share?: number;
+  readonly share?: Readonly<Partial<Record<Workload['id'], number>>>;
 };
 
 /** What the rounds of one subject found. `reason`: why there are none. */
@@ -37,8 +39,8 @@ export async function runRounds(
   tell: (line: string) => void,
 ): Promise<Found[]> {
   const found = new Map<SubjectId, { figures: Figures[]; reason: string | null }>();
-  for (const { id } of subjects) found.set(id, { figures: [], reason: null });
-  const size = (subject: Subject) => Math.ceil(workload.sizes[scale] * (subject.share ?? 1));
+  for (const { id, cannot } of subjects) found.set(id, { figures: [], reason: cannot?.(workload) ?? null });
+  const size = (subject: Subject) => Math.ceil(workload.sizes[scale] * (subject.share?.[workload.id] ?? 1));
   const turns = workload.ownRounds ? 1 : rounds;
   for (let round = 1; round <= turns; round++) {
     for (const subject of subjects) {
@@ -67,8 +69,8 @@ export async function runRounds(
   }));
 }
 
-async function urlsOf(databases: Databases, { on }: Subject): Promise<[string, string]> {
-  return typeof on === 'string' ? databases.pair(on) : [on.url, on.url];
+async function urlsOf(databases: Databases, { on }: Subject): Promise<readonly [string, string]> {
+  return typeof on === 'string' ? databases.pair(on) : on();
 }
 
 function firstOf(figures: readonly Figures[]): string {

@@ -1,6 +1,7 @@
 /** One measurement, or the starting side of one, in a process of its own: what it is told is its first argument. */
 import { measuresOf, starterOf, type SubjectId } from '../subjects.js';
 import type { Figures, Ground, WorkloadId } from '../workloads/workload.js';
+import { pause } from './pause.js';
 import type { Starts } from './start-elsewhere.js';
 
 export type Assignment = Ground & {
@@ -25,9 +26,7 @@ async function startOnly({ subject, url, count, pauseMs }: Starts & { pauseMs: n
   const starter = await starterOf(subject, url);
   for (let n = 0; n < count; n++) {
     await starter.start('noop', `${process.hrtime.bigint()}`);
-    await new Promise((resolve) => {
-      setTimeout(resolve, pauseMs);
-    });
+    await pause(pauseMs);
   }
   await starter.close();
 }
@@ -35,7 +34,7 @@ async function startOnly({ subject, url, count, pauseMs }: Starts & { pauseMs: n
 const told = JSON.parse(process.argv[2] ?? '{}') as Told;
 if (told.role === 'measure') {
   const answer = await measure(told).catch((error: unknown) => ({
-    reason: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+    reason: String(error instanceof Error ? error.message : error).split('\n')[0] ?? '',
   }));
   await new Promise((resolve) => process.send?.(answer, resolve));
 } else {

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../src/http/serve.js';
+import { pause } from '../harness/pause.js';
 import { median } from '../harness/statistics.js';
 import { pawl, task, type HandlerContext, type Pawl } from '../../src/index.js';
 
@@ -40,7 +41,7 @@ async function measure(starter: Pawl, worker: Pawl): Promise<Measure> {
 }
 
 async function untilDone(app: Pawl): Promise<void> {
-  while (((await app.counts()).succeeded ?? 0) < jobs) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (((await app.counts()).succeeded ?? 0) < jobs) await pause(5);
 }
 
 async function local(): Promise<Measure> {

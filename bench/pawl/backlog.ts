@@ -6,7 +6,6 @@ import { pawlSystem } from './pawl-system.js';
 
 /** How many jobs are run out of the backlog, at most: few beside it, so that it stays what it is. */
 const MOST_DRAINED = 20_000;
-const CONCURRENCY = 500;
 
 /**
  * The same number of jobs is run out of a store that holds nothing else, and out of one with a large backlog, in turns.
@@ -50,7 +49,7 @@ async function opened(url: string): Promise<Opened> {
 async function drainRate({ recorder, system }: Opened, count: number): Promise<number> {
   const goal = recorder.ran + count;
   const rate = await rateOf(count, async () => {
-    await system.work(CONCURRENCY);
+    await system.work('noop', 'throughput');
     await recorder.until(goal);
   });
   await system.stop?.();

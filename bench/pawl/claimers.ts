@@ -1,8 +1,9 @@
 import { Pawl, pawl, task } from '../../src/index.js';
+import { pause } from '../harness/pause.js';
 import { rateOf } from '../harness/statistics.js';
 import { Recorder } from '../workloads/system.js';
 import type { Figures, Ground } from '../workloads/workload.js';
-import { pause, quiet } from './pawl-system.js';
+import { quiet } from './pawl-system.js';
 
 const WORKERS = 100;
 const CONCURRENCY = 5;

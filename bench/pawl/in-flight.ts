@@ -1,6 +1,7 @@
 import { task } from '../../src/index.js';
+import { pause } from '../harness/pause.js';
 import type { Figures, Ground } from '../workloads/workload.js';
-import { pause, withPawl } from './pawl-system.js';
+import { withPawl } from './pawl-system.js';
 
 /** What a job that is being run costs in memory. */
 export async function inFlight({ urls: [url], size }: Ground): Promise<Figures> {

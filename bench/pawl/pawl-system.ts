@@ -6,6 +6,11 @@ const nothing = (): void => undefined;
 /** That a store in memory is not for ever need not be said here. */
 export const quiet = { debug: nothing, info: nothing, warn: nothing, error: console.error };
 
+const CONCURRENCY: Readonly<Record<Kind, number>> = { noop: 500, 'five-steps': 200, steps: 50 };
+
+const unfinished = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0) - (counts['succeeded'] ?? 0);
+
 /** An application that is used as the workloads use every system. */
 export async function pawlSystem(url: string, handlers: Handlers): Promise<System> {
   const tasks: Record<Kind, Task<string, unknown>> = {
@@ -25,9 +30,9 @@ export async function pawlSystem(url: string, handlers: Handlers): Promise<Syste
         tasks[kind],
         inputs.map((input) => ({ input })),
       ),
-    work: (concurrency) => app.work({ concurrency, stopOnSignal: false, drain: 0 }),
+    work: (kind) => app.work({ concurrency: CONCURRENCY[kind], stopOnSignal: false, drain: 0 }),
     stop: () => app.stop(),
-    ended: async () => (await app.counts()).succeeded ?? 0,
+    left: async () => unfinished(await app.counts()),
     close: () => app.close(),
   };
 }
@@ -45,8 +50,3 @@ export async function withPawl<T>(
     await app.close();
   }
 }
-
-export const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });

@@ -1,7 +1,8 @@
 import { schedule, task } from '../../src/index.js';
+import { pause } from '../harness/pause.js';
 import { secondsOf } from '../harness/statistics.js';
 import type { Figures, Ground } from '../workloads/workload.js';
-import { pause, withPawl } from './pawl-system.js';
+import { withPawl } from './pawl-system.js';
 
 const AT_ONCE = 500;
 

@@ -1,7 +1,8 @@
 import { task } from '../../src/index.js';
+import { pause } from '../harness/pause.js';
 import { secondsOf } from '../harness/statistics.js';
 import type { Figures, Ground } from '../workloads/workload.js';
-import { pause, withPawl } from './pawl-system.js';
+import { withPawl } from './pawl-system.js';
 
 /** All jobs wait, then all are sent their signal at once. The time ends when the last of them has ended. */
 export async function signals({ urls: [url], size }: Ground): Promise<Figures> {

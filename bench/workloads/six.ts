@@ -1,4 +1,5 @@
 import { Meter } from '../harness/meter.js';
+import { pause } from '../harness/pause.js';
 import { median, quantile, secondsOf } from '../harness/statistics.js';
 import { startElsewhere } from '../harness/start-elsewhere.js';
 import { Recorder, type Kind, type OpenSystem, type System } from './system.js';
@@ -8,7 +9,6 @@ const CALLERS = 100;
 const BULK = 1_000;
 /** A share of the jobs is run first, unmeasured: what is compared is not how fast a process warms up. */
 const WARM_UP = 0.1;
-const CONCURRENCY = { noop: 500, 'five-steps': 200, steps: 1 } as const;
 
 /** The workloads that every system does, written once for all. */
 export function sixWorkloads(open: OpenSystem, subject: string): Measures {
@@ -25,6 +25,7 @@ export function sixWorkloads(open: OpenSystem, subject: string): Measures {
 /** Each caller waits for its own start before the next. */
 async function singleStarts(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
   const system = await open(url, new Recorder());
+  if (system.startsAtOnce) await system.work('noop', 'throughput');
   const callers = async (each: number) => {
     const caller = async () => {
       for (let n = 0; n < each; n++) await system.start('noop', `${n}`);
@@ -42,6 +43,7 @@ async function singleStarts(open: OpenSystem, { urls: [url], size }: Ground): Pr
 
 async function bulkStarts(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
   const system = await open(url, new Recorder());
+  if (system.startsAtOnce) await system.work('noop', 'throughput');
   await startAll(system, 'noop', Math.ceil(size * WARM_UP));
   const meter = await Meter.open(url);
   const seconds = await secondsOf(() => startAll(system, 'noop', size));
@@ -69,16 +71,18 @@ async function drainOnce(
 ): Promise<{ seconds: number; spent: Figures }> {
   const recorder = new Recorder();
   let system = await open(url, recorder);
-  await startAll(system, kind, size);
-  if (url !== 'memory:') {
+  const { startsAtOnce = false } = system;
+  if (!startsAtOnce) await startAll(system, kind, size);
+  if (!startsAtOnce && url !== 'memory:') {
     await system.close();
     system = await open(url, recorder);
   }
   const meter = await Meter.open(url);
   const seconds = await secondsOf(async () => {
-    await system.work(CONCURRENCY[kind]);
+    await system.work(kind, 'throughput');
+    if (startsAtOnce) await startAll(system, kind, size);
     await recorder.until(size);
-    while ((await system.ended()) < size) await pause(5);
+    while ((await system.left()) > 0) await pause(5);
   });
   const spent = await meter.perJob(size);
   await system.close();
@@ -88,7 +92,7 @@ async function drainOnce(
 async function sequentialSteps(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
   const recorder = new Recorder();
   const system = await open(url, recorder);
-  await system.work(CONCURRENCY.steps);
+  await system.work('steps', 'throughput');
   for (const [round, steps] of [Math.ceil(size * WARM_UP), size].entries()) {
     recorder.stepMs.length = 0;
     await system.start('steps', `${steps}`);
@@ -106,7 +110,7 @@ async function pickUp(open: OpenSystem, { urls: [url], size }: Ground, subject: 
     tookMs.push(Number(process.hrtime.bigint() - BigInt(input)) / 1e6);
   });
   const system = await open(url, recorder);
-  await system.work(CONCURRENCY.noop);
+  await system.work('noop', 'latency');
   const warm = Math.ceil(size * WARM_UP);
   const starter = await startElsewhere({ subject, url, count: warm + size });
   await recorder.until(warm + size);
@@ -123,8 +127,3 @@ export async function startAll(system: System, kind: Kind, count: number): Promi
     else await Promise.all(inputs.map((input) => system.start(kind, input)));
   }
 }
-
-const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });

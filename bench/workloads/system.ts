@@ -11,18 +11,23 @@ export interface Handlers {
   steps(input: string, step: Step): Promise<void>;
 }
 
+export type Aim = 'throughput' | 'latency';
+
 /** A job system, as far as the workloads need it. Pawl is one, and each peer. */
 export interface System {
   /** Returns when the job is as durable as the system makes it. */
   start(kind: Kind, input: string): Promise<unknown>;
   /** One call for all of them. Missing: the system has none. */
   startMany?(kind: Kind, inputs: readonly string[]): Promise<unknown>;
-  work(concurrency: number): Promise<unknown>;
-  /** Stops working. Only Pawl is asked to, and only it needs to. */
+  /** `aim`: whether much is to be done, or little at once. Systems that have settings for either choose. */
+  work(kind: Kind, aim: Aim): Promise<unknown>;
+  /** Stops working, if more is to come. */
   stop?(): Promise<void>;
-  /** How many jobs have ended, as the store knows it. */
-  ended(): Promise<number>;
+  /** How many jobs have not ended, as the store knows it. */
+  left(): Promise<number>;
   close(): Promise<void>;
+  /** Jobs cannot wait for a worker that is not there yet, so that a drain begins with the first start. */
+  readonly startsAtOnce?: boolean;
 }
 
 export type OpenSystem = (url: string, handlers: Handlers) => Promise<System>;
