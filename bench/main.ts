@@ -2,10 +2,10 @@
  * How fast Pawl is, on each store: `npm run bench`, `npm run bench -- --help`. Beside it, in the same run, the raw database
  * does the least SQL for the same work. Figures of one machine mean little; ratios within one run do.
  */
-import { Databases } from './harness/databases.js';
-import { HELP, readOptions, type Options } from './harness/options.js';
+import type { Options } from './harness/options.js';
 import { aboutHere, report } from './harness/report.js';
 import { runRounds, type Found, type Subject } from './harness/rounds.js';
+import { runBench, type Ground } from './harness/run-bench.js';
 import { hasRaw, pawlOn, rawOn } from './subjects.js';
 import type { Workload } from './workloads/workload.js';
 
@@ -17,29 +17,17 @@ function subjectsOf({ stores, profiles }: Options, workload: Workload): Subject[
   });
 }
 
-async function bench(options: Options): Promise<boolean> {
-  const databases = new Databases();
+async function bench(options: Options, { databases }: Ground): Promise<boolean> {
   const { rounds, scale, stores } = options;
-  try {
-    const about = aboutHere();
-    if (stores.includes('postgres')) about.push(`Postgres: ${await databases.postgresSettings()}`);
-    if (stores.includes('sqlite')) about.push('SQLite: journal_mode WAL, synchronous FULL');
-    const found: Found[] = [];
-    for (const workload of options.workloads) {
-      const subjects = subjectsOf(options, workload);
-      found.push(...(await runRounds(databases, { workload, subjects, rounds, scale }, console.error)));
-    }
-    return report({ options, found, about });
-  } finally {
-    await databases.close();
+  const about = aboutHere();
+  if (stores.includes('postgres')) about.push(`Postgres: ${await databases.postgresSettings()}`);
+  if (stores.includes('sqlite')) about.push('SQLite: journal_mode WAL, synchronous FULL');
+  const found: Found[] = [];
+  for (const workload of options.workloads) {
+    const subjects = subjectsOf(options, workload);
+    found.push(...(await runRounds(databases, { workload, subjects, rounds, scale }, console.error)));
   }
+  return report({ options, found, about });
 }
 
-try {
-  const options = readOptions(process.argv.slice(2));
-  if (options === 'help') console.log(HELP);
-  else process.exitCode = (await bench(options)) ? 0 : 1;
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
-}
+await runBench(bench);

@@ -1,26 +1,21 @@
 /**
  * Pawl beside other job systems, in one run: `npm run bench:peers`, `npm run bench:peers -- --help`. They are installed into
- * bench/peers, as nobody's dependencies, and set up as their documentation advises for load. All run on the same Node.
+ * .build/peers, as nobody's dependencies, and set up as their documentation advises for load. All run on the same Node.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Databases } from './harness/databases.js';
-import { HELP, readOptions, type Options } from './harness/options.js';
+import type { Options } from './harness/options.js';
 import { aboutHere, report } from './harness/report.js';
+import { runBench, type Ground } from './harness/run-bench.js';
 import { runRounds, type Found, type Subject } from './harness/rounds.js';
+import { installPeers } from './peers/install-peers.js';
 import { FOLDER, PEER_NAMES, peerNamed, versionOf, type Peer } from './peers/peer.js';
 import { Servers } from './peers/servers.js';
 import { pawlOn } from './subjects.js';
 
 /** Some peers want a newer Node than Pawl does. It comes from npm with them. */
 const LEAST_NODE = 22;
-
-function install(): void {
-  console.error('installing peers into bench/peers');
-  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  execFileSync(npm, ['install', '--ignore-scripts', '--loglevel=error'], { cwd: FOLDER, stdio: 'inherit' });
-}
 
 function nodeForAll(): string {
   const own = Number(process.versions.node.split('.')[0]) >= LEAST_NODE;
@@ -40,43 +35,29 @@ async function subjectOf(peer: Peer, servers: Servers, node: string): Promise<Su
   };
 }
 
-async function bench(options: Options): Promise<boolean> {
-  install();
+async function bench(options: Options, { databases, afterwards }: Ground): Promise<boolean> {
+  installPeers();
   const node = nodeForAll();
   const { rounds, scale, stores, peers: wanted } = options;
-  const databases = new Databases();
   const servers = new Servers();
-  try {
-    const about = [
-      ...aboutHere(),
-      `all subjects on Node ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()}`,
-      `Postgres: ${await databases.postgresSettings()}`,
-    ];
-    const durable = stores.filter((store) => store !== 'memory');
-    const subjects: Subject[] = durable.map((store) => ({ id: pawlOn(store), on: store, node }));
-    for (const name of PEER_NAMES.filter((one) => wanted?.includes(one) ?? true)) {
-      const peer = await peerNamed(name);
-      subjects.push(await subjectOf(peer, servers, node));
-      about.push(
-        `${name}: ${peer.packages.map(versionOf).join(', ')}${servers.about(peer)}; ${peer.settings}`,
-      );
-    }
-    const found: Found[] = [];
-    for (const workload of options.workloads.filter(({ alone }) => !alone)) {
-      found.push(...(await runRounds(databases, { workload, subjects, rounds, scale }, console.error)));
-    }
-    return report({ options, found, about });
-  } finally {
-    await servers.stop();
-    await databases.close();
+  afterwards(() => servers.stop());
+  const about = [
+    ...aboutHere(),
+    `all subjects on Node ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()}`,
+    `Postgres: ${await databases.postgresSettings()}`,
+  ];
+  const durable = stores.filter((store) => store !== 'memory');
+  const subjects: Subject[] = durable.map((store) => ({ id: pawlOn(store), on: store, node }));
+  for (const name of PEER_NAMES.filter((one) => wanted?.includes(one) ?? true)) {
+    const peer = await peerNamed(name);
+    subjects.push(await subjectOf(peer, servers, node));
+    about.push(`${name}: ${peer.packages.map(versionOf).join(', ')}${servers.about(peer)}; ${peer.settings}`);
   }
+  const found: Found[] = [];
+  for (const workload of options.workloads.filter(({ alone }) => !alone)) {
+    found.push(...(await runRounds(databases, { workload, subjects, rounds, scale }, console.error)));
+  }
+  return report({ options, found, about });
 }
 
-try {
-  const options = readOptions(process.argv.slice(2));
-  if (options === 'help') console.log(HELP);
-  else process.exitCode = (await bench(options)) ? 0 : 1;
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 2;
-}
+await runBench(bench);

@@ -31,6 +31,9 @@ async function startOnly({ subject, url, count, pauseMs }: Starts & { pauseMs: n
   await starter.close();
 }
 
+// Whoever has begun this is gone, and so is its database.
+process.once('disconnect', () => process.exit(1));
+
 const told = JSON.parse(process.argv[2] ?? '{}') as Told;
 if (told.role === 'measure') {
   const answer = await measure(told).catch((error: unknown) => ({

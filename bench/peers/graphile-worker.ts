@@ -31,6 +31,7 @@ export const peer: Peer = {
   settings:
     'concurrentJobs 24, localQueue.size 500, completeJobBatchDelay 0; addJobs of 1,000; pick-up without a local queue; finished jobs are deleted',
   on: 'postgres',
+  share: { 'single-starts': 0.25 },
   cannot: { 'five-steps': NO_STEPS, step: NO_STEPS },
   async open(url, handlers) {
     countedPg();

@@ -37,8 +37,8 @@ export async function peerNamed(name: string): Promise<Peer> {
   return peer;
 }
 
-/** The folder with their package.json: this file runs from `.build`. */
-export const FOLDER = fileURLToPath(new URL('../../../bench/peers/', import.meta.url));
+/** Where they are installed: beside this file, which runs from `.build`. */
+export const FOLDER = fileURLToPath(new URL('../../peers/', import.meta.url));
 
 const require = createRequire(`${FOLDER}package.json`);
 

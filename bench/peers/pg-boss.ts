@@ -23,6 +23,7 @@ export const peer: Peer = {
   settings:
     'insert of 1,000; work with batchSize 1,000 and burstWhenBatchFull; pick-up with useListenNotify and batchSize 10',
   on: 'postgres',
+  share: { 'single-starts': 0.25 },
   cannot: { 'five-steps': NO_STEPS, step: NO_STEPS },
   async open(url, handlers) {
     countedPg();
