@@ -49,5 +49,5 @@ export async function measuresOf(subject: SubjectId): Promise<Measures> {
 export async function starterOf(subject: SubjectId, url: string): Promise<Pick<System, 'start' | 'close'>> {
   if (subject.startsWith('raw ')) return rawStarter(url);
   const open = subject.startsWith('peer ') ? (await peerNamed(subject.slice(5))).open : pawlSystem;
-  return open(url, new Recorder());
+  return open(url, new Recorder(), 'latency');
 }

@@ -49,7 +49,7 @@ async function opened(url: string): Promise<Opened> {
 async function drainRate({ recorder, system }: Opened, count: number): Promise<number> {
   const goal = recorder.ran + count;
   const rate = await rateOf(count, async () => {
-    await system.work('noop', 'throughput');
+    await system.work('noop');
     await recorder.until(goal);
   });
   await system.stop?.();

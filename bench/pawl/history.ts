@@ -11,7 +11,7 @@ const WINDOW = 100;
 export async function history({ urls: [url], size }: Ground): Promise<Figures> {
   const recorder = new Recorder();
   const system = await pawlSystem(url, recorder);
-  await system.work('steps', 'throughput');
+  await system.work('steps');
   let jobs = 0;
   const run = async (steps: number): Promise<number[]> => {
     recorder.stepMs.length = 0;

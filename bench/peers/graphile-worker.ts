@@ -33,7 +33,7 @@ export const peer: Peer = {
   on: 'postgres',
   share: { 'single-starts': 0.25 },
   cannot: { 'five-steps': NO_STEPS, step: NO_STEPS },
-  async open(url, handlers) {
+  async open(url, handlers, aim) {
     countedPg();
     const graphile = await load<Worker>('graphile-worker');
     const quiet = new graphile.Logger(() => () => undefined);
@@ -46,7 +46,7 @@ export const peer: Peer = {
       start: (kind: Kind, input) => utils.addJob(kind, payload(input)),
       startMany: (kind: Kind, inputs) =>
         utils.addJobs(inputs.map((input) => ({ identifier: kind, payload: payload(input) }))),
-      async work(_kind, aim) {
+      async work() {
         const taskList = {
           noop: async (given: unknown) => handlers.noop((given as { input: string }).input),
         };

@@ -25,19 +25,20 @@ export const peer: Peer = {
   on: 'postgres',
   share: { 'single-starts': 0.25 },
   cannot: { 'five-steps': NO_STEPS, step: NO_STEPS },
-  async open(url, handlers) {
+  async open(url, handlers, aim) {
     countedPg();
+    const notify = aim === 'latency';
     const { PgBoss } = await load<{ PgBoss: new (options: object) => Boss }>('pg-boss');
     const boss = new PgBoss({
       connectionString: url,
       max: 20,
-      useListenNotify: true,
+      useListenNotify: notify,
       supervise: false,
       schedule: false,
     });
     boss.on('error', (error) => console.error(error.message));
     await boss.start();
-    await boss.createQueue(QUEUE, { notify: true });
+    await boss.createQueue(QUEUE, { notify });
     const jobs = await counting(url, `SELECT count(*) FROM pgboss.job WHERE state < 'completed'`);
     return {
       start: (_kind, input) => boss.send(QUEUE, { input }),
@@ -46,8 +47,8 @@ export const peer: Peer = {
           QUEUE,
           inputs.map((input) => ({ data: { input } })),
         ),
-      work: (_kind, aim) =>
-        boss.work(QUEUE, aim === 'latency' ? LATENCY : THROUGHPUT, async (fetched) => {
+      work: () =>
+        boss.work(QUEUE, notify ? LATENCY : THROUGHPUT, async (fetched) => {
           for (const { data } of fetched) handlers.noop(data.input);
         }),
       left: () => jobs.count(),

@@ -24,8 +24,8 @@ export function sixWorkloads(open: OpenSystem, subject: string): Measures {
 
 /** Each caller waits for its own start before the next. */
 async function singleStarts(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
-  const system = await open(url, new Recorder());
-  if (system.startsAtOnce) await system.work('noop', 'throughput');
+  const system = await open(url, new Recorder(), 'throughput');
+  if (system.startsAtOnce) await system.work('noop');
   const callers = async (each: number) => {
     const caller = async () => {
       for (let n = 0; n < each; n++) await system.start('noop', `${n}`);
@@ -42,8 +42,8 @@ async function singleStarts(open: OpenSystem, { urls: [url], size }: Ground): Pr
 }
 
 async function bulkStarts(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
-  const system = await open(url, new Recorder());
-  if (system.startsAtOnce) await system.work('noop', 'throughput');
+  const system = await open(url, new Recorder(), 'throughput');
+  if (system.startsAtOnce) await system.work('noop');
   await startAll(system, 'noop', Math.ceil(size * WARM_UP));
   const meter = await Meter.open(url);
   const seconds = await secondsOf(() => startAll(system, 'noop', size));
@@ -70,16 +70,16 @@ async function drainOnce(
   kind: 'noop' | 'five-steps',
 ): Promise<{ seconds: number; spent: Figures }> {
   const recorder = new Recorder();
-  let system = await open(url, recorder);
+  let system = await open(url, recorder, 'throughput');
   const { startsAtOnce = false } = system;
   if (!startsAtOnce) await startAll(system, kind, size);
   if (!startsAtOnce && url !== 'memory:') {
     await system.close();
-    system = await open(url, recorder);
+    system = await open(url, recorder, 'throughput');
   }
   const meter = await Meter.open(url);
   const seconds = await secondsOf(async () => {
-    await system.work(kind, 'throughput');
+    await system.work(kind);
     if (startsAtOnce) await startAll(system, kind, size);
     await recorder.until(size);
     while ((await system.left()) > 0) await pause(5);
@@ -91,8 +91,8 @@ async function drainOnce(
 
 async function sequentialSteps(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
   const recorder = new Recorder();
-  const system = await open(url, recorder);
-  await system.work('steps', 'throughput');
+  const system = await open(url, recorder, 'throughput');
+  await system.work('steps');
   for (const [round, steps] of [Math.ceil(size * WARM_UP), size].entries()) {
     recorder.stepMs.length = 0;
     await system.start('steps', `${steps}`);
@@ -109,8 +109,8 @@ async function pickUp(open: OpenSystem, { urls: [url], size }: Ground, subject: 
   const recorder = new Recorder((input) => {
     tookMs.push(Number(process.hrtime.bigint() - BigInt(input)) / 1e6);
   });
-  const system = await open(url, recorder);
-  await system.work('noop', 'latency');
+  const system = await open(url, recorder, 'latency');
+  await system.work('noop');
   const warm = Math.ceil(size * WARM_UP);
   const starter = await startElsewhere({ subject, url, count: warm + size });
   await recorder.until(warm + size);

@@ -11,6 +11,7 @@ export interface Handlers {
   steps(input: string, step: Step): Promise<void>;
 }
 
+/** Whether much is to be done, or little at once. Systems that have settings for either choose. */
 export type Aim = 'throughput' | 'latency';
 
 /** A job system, as far as the workloads need it. Pawl is one, and each peer. */
@@ -19,8 +20,7 @@ export interface System {
   start(kind: Kind, input: string): Promise<unknown>;
   /** One call for all of them. Missing: the system has none. */
   startMany?(kind: Kind, inputs: readonly string[]): Promise<unknown>;
-  /** `aim`: whether much is to be done, or little at once. Systems that have settings for either choose. */
-  work(kind: Kind, aim: Aim): Promise<unknown>;
+  work(kind: Kind): Promise<unknown>;
   /** Stops working, if more is to come. */
   stop?(): Promise<void>;
   /** How many jobs have not ended, as the store knows it. */
@@ -30,7 +30,7 @@ export interface System {
   readonly startsAtOnce?: boolean;
 }
 
-export type OpenSystem = (url: string, handlers: Handlers) => Promise<System>;
+export type OpenSystem = (url: string, handlers: Handlers, aim: Aim) => Promise<System>;
 
 /** Handlers that tell how often they ran, when, and how long their steps took. */
 export class Recorder implements Handlers {
