@@ -32,6 +32,19 @@ const STYLE = `
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
+/** Text in SVG does not break by itself. */
+const MOST_LETTERS = 112;
+
+export function wrapped(text: string): string[] {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const longer = `${lines.at(-1)} ${word}`.trimStart();
+    if (longer.length > MOST_LETTERS) lines.push(`  ${word}`);
+    else lines[lines.length - 1] = longer;
+  }
+  return lines;
+}
+
 type Line = { readonly subject: string; readonly value: number };
 
 /** Bars of every subject, a panel for each workload, as SVG. Each panel has a scale of its own. */
@@ -51,7 +64,7 @@ export function chartOf(found: readonly Found[], about: readonly string[]): stri
     lines.forEach((line, index) => parts.push(barOf(line, { most, y: y + HEAD + index * ROW })));
     y += HEAD + lines.length * ROW + 18;
   }
-  for (const line of about) {
+  for (const line of about.flatMap(wrapped)) {
     parts.push(`<text class="small" x="12" y="${y + 10}">${escaped(line)}</text>`);
     y += 16;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { judge } from '../../bench/harness/bars.js';
-import { chartOf } from '../../bench/harness/chart.js';
+import { chartOf, wrapped } from '../../bench/harness/chart.js';
 import { statementsIn } from '../../bench/harness/meter.js';
 import { readOptions } from '../../bench/harness/options.js';
 import type { Found } from '../../bench/harness/rounds.js';
@@ -36,10 +36,10 @@ describe('statistics', () => {
     expect(spreadOf([3, 1, 2])).toEqual({ median: 2, least: 1, most: 3 });
   });
 
-  test('statements in one text count one by one, a prepared one once', () => {
+  test('statements in one text count one by one', () => {
     expect(statementsIn('BEGIN; SET LOCAL a = 1;\n SET LOCAL b = 2')).toBe(3);
-    expect(statementsIn({ name: 'claim', text: 'SELECT 1' })).toBe(1);
-    expect(statementsIn({ submit: () => undefined })).toBe(1);
+    expect(statementsIn('SELECT 1')).toBe(1);
+    expect(statementsIn('')).toBe(1);
   });
 });
 
@@ -101,6 +101,16 @@ describe('what is shown', () => {
     expect(svg).toContain('a &lt;b&gt; &amp; c');
     expect(svg).toContain('prefers-color-scheme: dark');
     expect(svg.match(/<rect /g)).toHaveLength(2);
+  });
+});
+
+describe('long lines', () => {
+  test('are broken between words, and lose none', () => {
+    const text = 'word '.repeat(60).trim();
+    const lines = wrapped(text);
+    expect(lines.length).toBeGreaterThan(2);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(112);
+    expect(lines.map((line) => line.trim()).join(' ')).toBe(text);
   });
 });
 
