@@ -12,7 +12,7 @@ import type { Workload } from './workloads/workload.js';
 function subjectsOf({ stores, profiles }: Options, workload: Workload): Subject[] {
   return stores.flatMap((store) => {
     if (workload.apart && store === 'memory') return [];
-    const ours = { id: pawlOn(store), on: store, ...(profiles === null ? {} : { profiles }) };
+    const ours = { id: pawlOn(store), on: store, profiles: profiles ?? undefined };
     return hasRaw(store, workload) ? [ours, { id: rawOn(store), on: store }] : [ours];
   });
 }

@@ -10,7 +10,7 @@ import { aboutHere, report } from './harness/report.js';
 import { runBench, type Ground } from './harness/run-bench.js';
 import { runRounds, type Found, type Subject } from './harness/rounds.js';
 import { installPeers } from './peers/install-peers.js';
-import { FOLDER, PEER_NAMES, peerNamed, versionOf, type Peer } from './peers/peer.js';
+import { FOLDER, peerNamed, versionOf, type Peer } from './peers/peer.js';
 import { Servers } from './peers/servers.js';
 import { pawlOn } from './subjects.js';
 
@@ -38,7 +38,7 @@ async function subjectOf(peer: Peer, servers: Servers, node: string): Promise<Su
 async function bench(options: Options, { databases, afterwards }: Ground): Promise<boolean> {
   installPeers();
   const node = nodeForAll();
-  const { rounds, scale, stores, peers: wanted } = options;
+  const { rounds, scale, stores, profiles } = options;
   const servers = new Servers();
   afterwards(() => servers.stop());
   const about = [
@@ -47,8 +47,13 @@ async function bench(options: Options, { databases, afterwards }: Ground): Promi
     `Postgres: ${await databases.postgresSettings()}`,
   ];
   const durable = stores.filter((store) => store !== 'memory');
-  const subjects: Subject[] = durable.map((store) => ({ id: pawlOn(store), on: store, node }));
-  for (const name of PEER_NAMES.filter((one) => wanted?.includes(one) ?? true)) {
+  const subjects: Subject[] = durable.map((store) => ({
+    id: pawlOn(store),
+    on: store,
+    node,
+    profiles: profiles ?? undefined,
+  }));
+  for (const name of options.peers) {
     const peer = await peerNamed(name);
     subjects.push(await subjectOf(peer, servers, node));
     about.push(`${name}: ${peer.packages.map(versionOf).join(', ')}${servers.about(peer)}; ${peer.settings}`);

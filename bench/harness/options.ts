@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { PEER_NAMES } from '../peers/peer.js';
 import { WORKLOADS, type Scale, type Workload } from '../workloads/workload.js';
 import type { StoreKind } from './databases.js';
 
@@ -13,8 +14,7 @@ export type Options = {
   readonly json: string | null;
   readonly svg: string | null;
   readonly profiles: string | null;
-  /** Only these peers; null: all. */
-  readonly peers: readonly string[] | null;
+  readonly peers: readonly string[];
 };
 
 export const HELP = `Measures Pawl on its stores, beside the raw database doing the least SQL for the same work.
@@ -26,7 +26,7 @@ export const HELP = `Measures Pawl on its stores, beside the raw database doing 
   --json FILE                      everything that was found
   --svg FILE                       a chart
   --profile FOLDER                 a CPU profile of every process of Pawl's
-  --peers pg-boss,restate          with bench:peers: only these
+  --peers pg-boss,restate          with bench:peers, some only: ${PEER_NAMES.join(', ')}
   --help`;
 
 /** Throws an error whose message is for people. */
@@ -60,7 +60,7 @@ export function readOptions(args: readonly string[]): Options | 'help' {
     json: values.json ?? null,
     svg: values.svg ?? null,
     profiles: values.profile ?? null,
-    peers: values.peers?.split(',') ?? null,
+    peers: some('peers', values.peers, PEER_NAMES),
   };
 }
 

@@ -124,6 +124,7 @@ describe('options', () => {
     ['--only', 'nothing', /--only nothing: there are single-starts/],
     ['--store', 'memory,oracle', /--store oracle: there are memory/],
     ['--rounds', '0', /--rounds 0 is no whole number above 0/],
+    ['--peers', 'celery', /--peers celery: there are graphile-worker/],
     ['--scale', 'huge', /--scale huge: there are tiny/],
   ])('%s %s is refused, with what there is', (option, value, message) => {
     expect(() => readOptions([option, value])).toThrow(message);
