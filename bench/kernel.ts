@@ -21,6 +21,7 @@ import {
   type Command,
   type Job,
 } from '../src/kernel/index.js';
+import { median } from './harness/statistics.js';
 import { command, prng, randomHistory, type RandomHistory } from '../src/testkit/index.js';
 
 const BAR = 1_000_000;
@@ -127,9 +128,6 @@ function digests(): number {
   return 50_000;
 }
 
-const middle = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
 /** Over several rounds, after one to warm up, with digests measured beside each. */
 function measure(run: () => number): Rate {
   run();
@@ -140,15 +138,15 @@ function measure(run: () => number): Rate {
   });
   const rates = rounds.map(({ rate }) => rate);
   return {
-    median: middle(rates),
+    median: median(rates),
     best: Math.max(...rates),
-    perDigest: middle(rounds.map(({ perDigest }) => perDigest)),
+    perDigest: median(rounds.map(({ perDigest }) => perDigest)),
   };
 }
 
 const show = (rate: number): string => Math.round(rate).toLocaleString('en').padStart(12);
-const print = (name: string, { median, best, perDigest }: Rate): void =>
-  console.log(`${show(median)}${show(best)}${perDigest.toFixed(2).padStart(12)}  ${name}`);
+const print = (name: string, rate: Rate): void =>
+  console.log(`${show(rate.median)}${show(rate.best)}${rate.perDigest.toFixed(2).padStart(12)}  ${name}`);
 
 let missed = false;
 console.log(`Node ${process.version}, ${ROUNDS} rounds\n`);

@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pawl, task, type Pawl, type Task } from '../../src/index.js';
 import { startPostgres } from '../../test/postgres-server.js';
+import { pause } from '../harness/pause.js';
 
 const BAR_MS = 2_000;
 const args = process.argv.slice(2);
@@ -79,11 +80,6 @@ async function measure(url: string): Promise<boolean> {
     await app.close();
   }
 }
-
-const pause = (ms: number) =>
-  new Promise<void>((resolve) => {
-    setTimeout(resolve, ms);
-  });
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-crowds-'));
 let passed = true;

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pawl, task, type Task } from '../../src/index.js';
 import { startPostgres } from '../../test/postgres-server.js';
-import { median, rateOf } from '../store/compare.js';
+import { pause } from '../harness/pause.js';
+import { median, rateOf } from '../harness/statistics.js';
 
 const args = process.argv.slice(2);
 const jobs = Number(args.find((arg) => arg.startsWith('--jobs='))?.slice(7) ?? 5_000);
@@ -50,17 +51,12 @@ async function drain(url: string, kind: string, one: Task<unknown, unknown>): Pr
     }
     return await rateOf(jobs, async () => {
       await app.work({ concurrency: 500, stopOnSignal: false, drain: 0 });
-      while ((await app.counts()).succeeded !== jobs) await turn();
+      while ((await app.counts()).succeeded !== jobs) await pause(5);
     });
   } finally {
     await app.close();
   }
 }
-
-const turn = () =>
-  new Promise<void>((resolve) => {
-    setTimeout(resolve, 5);
-  });
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-limits-'));
 let opened = 0;

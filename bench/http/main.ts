@@ -6,8 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../../test/postgres-server.js';
+import { median } from '../harness/statistics.js';
 import { idleShare, listeners } from './standing.js';
-import { headOf, load, median, noop, stand, type Stand } from './stand.js';
+import { headOf, load, noop, stand, type Stand } from './stand.js';
 
 const args = process.argv.slice(2);
 const rounds = Number(args.find((arg) => arg.startsWith('--rounds='))?.slice(9) ?? 5);

@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serve } from '../../src/http/serve.js';
+import { pause } from '../harness/pause.js';
+import { median } from '../harness/statistics.js';
 import { pawl, task, type HandlerContext, type Pawl } from '../../src/index.js';
 
 const jobs = Number(process.argv[2] ?? 2_000);
@@ -39,7 +41,7 @@ async function measure(starter: Pawl, worker: Pawl): Promise<Measure> {
 }
 
 async function untilDone(app: Pawl): Promise<void> {
-  while (((await app.counts()).succeeded ?? 0) < jobs) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (((await app.counts()).succeeded ?? 0) < jobs) await pause(5);
 }
 
 async function local(): Promise<Measure> {
@@ -64,9 +66,6 @@ async function remote(): Promise<Measure> {
   }
 }
 
-const middle = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
 try {
   const beside: Measure[] = [];
   const through: Measure[] = [];
@@ -75,8 +74,8 @@ try {
     beside.push(await local());
     through.push(await remote());
   }
-  const rate = (all: readonly Measure[]) => middle(all.map(({ jobsPerSecond }) => jobsPerSecond));
-  const perStep = (all: readonly Measure[]) => middle(all.map(({ msPerStep }) => msPerStep));
+  const rate = (all: readonly Measure[]) => median(all.map(({ jobsPerSecond }) => jobsPerSecond));
+  const perStep = (all: readonly Measure[]) => median(all.map(({ msPerStep }) => msPerStep));
   console.log(`SQLite, ${jobs} jobs that do nothing, one job of ${STEPS} steps, middle of ${ROUNDS} rounds`);
   console.log(
     `  beside the store     ${rate(beside).toFixed(0)} jobs/s   ${perStep(beside).toFixed(2)} ms/step`,

@@ -75,7 +75,3 @@ export async function load(asked: Load): Promise<number> {
   if (refused > 0) throw new Error(`${refused} requests were refused`);
   return perSecond;
 }
-
-export function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-}

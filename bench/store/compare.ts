@@ -1,3 +1,7 @@
+import { rateOf, ratiosOf, spreadOf } from '../harness/statistics.js';
+import type { RawDatabase } from '../raw/raw-database.js';
+import type { CommitItem } from '../../src/ports/store.js';
+
 /**
  * How a store does beside raw SQL, over several rounds in one run. `reopened`: claiming and finishing what another store
  * has created, so that nothing of it is remembered.
@@ -13,31 +17,32 @@ const BARS = [
   ['reopened', 'raw claim + complete', null],
 ] as const;
 
-/** Per second. */
-export async function rateOf(count: number, run: () => Promise<void> | void): Promise<number> {
-  const start = process.hrtime.bigint();
-  await run();
-  return count / (Number(process.hrtime.bigint() - start) / 1e9);
-}
-
-export const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-
 const show = (rate: number): string => `${Math.round(rate).toLocaleString('en')}/s`.padStart(10);
+
+/** The same items through raw SQL. */
+export async function rawRates(
+  raw: RawDatabase,
+  items: readonly CommitItem[],
+  batch: number,
+): Promise<Pick<Round, 'raw create' | 'raw claim + complete'>> {
+  const link = items[0]?.link ?? '';
+  const created = await rateOf(items.length, () => raw.create(items, batch));
+  const finished = await rateOf(items.length, () => raw.finish(items.length, { batch, link }));
+  await raw.close();
+  return { 'raw create': created, 'raw claim + complete': finished };
+}
 
 /** Prints medians and ratios. False: a bar was missed. */
 export function report(rounds: readonly Round[]): boolean {
   let met = true;
   for (const [name, beside, bar] of BARS) {
-    const ratios = rounds.map((one) => one[name] / one[beside]);
-    const ours = show(median(rounds.map((one) => one[name])));
-    const raw = show(median(rounds.map((one) => one[beside])));
-    const spread = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
-    const missed = bar !== null && median(ratios) < bar;
+    const [ours, theirs] = [rounds.map((one) => one[name]), rounds.map((one) => one[beside])];
+    const { median, least, most } = spreadOf(ratiosOf(ours, theirs));
+    const missed = bar !== null && median < bar;
     const verdict = bar === null ? '' : `, bar ${bar}${missed ? ': MISSED' : ''}`;
     met &&= !missed;
     console.log(
-      `${name.padEnd(17)} ${ours}  raw ${raw}  ratio ${median(ratios).toFixed(2)} (${spread})${verdict}`,
+      `${name.padEnd(17)} ${show(spreadOf(ours).median)}  raw ${show(spreadOf(theirs).median)}  ratio ${median.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})${verdict}`,
     );
   }
   return met;

@@ -15,7 +15,7 @@ import type { Store } from '../../src/ports/store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { startPostgres } from '../../test/postgres-server.js';
-import { median } from './compare.js';
+import { median } from '../harness/statistics.js';
 import { claimSome, clock, createAll, creates, finish, lane, worker } from './workload.js';
 
 const BAR = 2;

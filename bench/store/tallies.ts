@@ -11,7 +11,7 @@ import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { startPostgres } from '../../test/postgres-server.js';
-import { median } from './compare.js';
+import { median } from '../harness/statistics.js';
 import { claimAndComplete, clock, createAll, creates, worker } from './workload.js';
 
 /** A database of its own: the store on it, and a way to send it SQL. */

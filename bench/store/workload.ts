@@ -10,7 +10,8 @@ import {
 } from '../../src/kernel/index.js';
 import type { CommitItem, Loaded, Store } from '../../src/ports/store.js';
 import { aJobSpec, command, prng } from '../../src/testkit/index.js';
-import { rateOf } from './compare.js';
+import { rateOf } from '../harness/statistics.js';
+import { batchesOf } from '../raw/raw-database.js';
 
 export const BATCH = 1_000;
 export const worker = { id: 'w', incarnation: 'w.1' };
@@ -46,11 +47,8 @@ export function creates(count: number, spec: Partial<JobSpec> = {}): CommitItem[
   });
 }
 
-export const batchesOf = <T>(items: readonly T[]): T[][] =>
-  Array.from({ length: Math.ceil(items.length / BATCH) }, (_, i) => items.slice(i * BATCH, (i + 1) * BATCH));
-
 export async function createAll(store: Store, items: readonly CommitItem[]): Promise<void> {
-  for (const batch of batchesOf(items)) {
+  for (const batch of batchesOf(items, BATCH)) {
     const { replies } = await store.commit(batch);
     if (replies.some(({ ok }) => !ok)) throw new Error('a job was not created');
   }
@@ -95,14 +93,6 @@ export async function claimAndComplete(store: Store, jobs: number): Promise<void
     finished += heads.length;
   }
 }
-
-/** What raw SQL writes in place of the kernel's events, and of what a row holds besides its columns: as many bytes. */
-export const RAW = {
-  claim: '{"v":2,"events":[{"type":"attempt.started"}]}'.padEnd(150),
-  end: '{"v":2,"events":[{"type":"job.succeeded"}]} {"ok":true}'.padEnd(126),
-  claimed: '{"workerId":"w"}',
-  ended: '{"startedAt":1794748068960}',
-};
 
 /** Claims and finishes what another store has created, so that nothing of it is remembered. Per second. */
 export async function drainReopened(jobs: number, open: () => Promise<Store>): Promise<number> {

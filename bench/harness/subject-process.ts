@@ -1,0 +1,47 @@
+/** One measurement, or the starting side of one, in a process of its own: what it is told is its first argument. */
+import { measuresOf, starterOf, type SubjectId } from '../subjects.js';
+import type { Figures, Ground, WorkloadId } from '../workloads/workload.js';
+import { pause } from './pause.js';
+import type { Starts } from './start-elsewhere.js';
+
+export type Assignment = Ground & {
+  readonly role: 'measure';
+  readonly subject: SubjectId;
+  readonly workload: WorkloadId;
+};
+
+/** `reason`: why there is nothing. */
+export type Answer = { readonly figures: readonly Figures[] } | { readonly reason: string };
+
+type Told = Assignment | (Starts & { readonly role: 'starter'; readonly pauseMs: number });
+
+async function measure(told: Assignment): Promise<Answer> {
+  const run = (await measuresOf(told.subject))[told.workload];
+  if (run === undefined) return { reason: 'does not do this' };
+  const found = await run(told);
+  return { figures: Array.isArray(found) ? found : [found as Figures] };
+}
+
+async function startOnly({ subject, url, count, pauseMs }: Starts & { pauseMs: number }): Promise<void> {
+  const starter = await starterOf(subject, url);
+  for (let n = 0; n < count; n++) {
+    await starter.start('noop', `${process.hrtime.bigint()}`);
+    await pause(pauseMs);
+  }
+  await starter.close();
+}
+
+// Whoever has begun this is gone, and so is its database.
+process.once('disconnect', () => process.exit(1));
+
+const told = JSON.parse(process.argv[2] ?? '{}') as Told;
+if (told.role === 'measure') {
+  const answer = await measure(told).catch((error: unknown) => ({
+    reason: String(error instanceof Error ? error.message : error).split('\n')[0] ?? '',
+  }));
+  await new Promise((resolve) => process.send?.(answer, resolve));
+} else {
+  await startOnly(told);
+}
+// Whatever a system has left open must not hold up the next.
+process.exit(0);

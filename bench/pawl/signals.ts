@@ -1,0 +1,21 @@
+import { task } from '../../src/index.js';
+import { pause } from '../harness/pause.js';
+import { secondsOf } from '../harness/statistics.js';
+import type { Figures, Ground } from '../workloads/workload.js';
+import { withPawl } from './pawl-system.js';
+
+/** All jobs wait, then all are sent their signal at once. The time ends when the last of them has ended. */
+export async function signals({ urls: [url], size }: Ground): Promise<Figures> {
+  const parked = task({ name: 'parked' }, ({ step }) => step.waitFor('go'));
+  return withPawl(url, [parked], async (app) => {
+    await app.work({ concurrency: 200, stopOnSignal: false, drain: 0 });
+    const inputs = Array.from({ length: size }, (_, n) => ({ input: n }));
+    const all = await app.startMany(parked, inputs);
+    while (((await app.counts()).waiting ?? 0) < size) await pause(5);
+    const seconds = await secondsOf(async () => {
+      await Promise.all(all.map(({ job }) => job.signal('go', 1)));
+      while (((await app.counts()).succeeded ?? 0) < size) await pause(5);
+    });
+    return { 'woken/s': size / seconds };
+  });
+}

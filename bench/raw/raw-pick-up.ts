@@ -1,0 +1,52 @@
+import pg from 'pg';
+import type { System } from '../workloads/system.js';
+import { RAW } from './raw-database.js';
+import { claim } from './raw-postgres.js';
+
+const CHANNEL = 'work';
+
+/** Insert and NOTIFY in one process, LISTEN and claim in another. Milliseconds from before the insert to the claimed job. */
+export async function rawPickUp(
+  url: string,
+  count: number,
+  start: () => Promise<{ ended: Promise<void> }>,
+): Promise<number[]> {
+  const [ear, hand] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+  await Promise.all([ear.connect(), hand.connect()]);
+  const times: number[] = [];
+  let starter: { ended: Promise<void> } | undefined;
+  await new Promise<void>((resolve, reject) => {
+    const look = async () => {
+      for (const id of await claim(hand, 10, 'link')) {
+        times.push(Number(process.hrtime.bigint() - BigInt(id)) / 1e6);
+      }
+      if (times.length >= count) resolve();
+    };
+    ear.on('notification', () => void look().catch(reject));
+    ear
+      .query(`LISTEN ${CHANNEL}`)
+      .then(start)
+      .then((begun) => {
+        starter = begun;
+      })
+      .catch(reject);
+  });
+  await starter?.ended;
+  await Promise.all([ear.end(), hand.end()]);
+  return times;
+}
+
+/** The starting side: the time is the job's id. */
+export async function rawStarter(url: string): Promise<Pick<System, 'start' | 'close'>> {
+  const db = new pg.Client({ connectionString: url });
+  await db.connect();
+  const text = `WITH job AS (INSERT INTO jobs (job_id, lane, tenant_id, priority, due_at, state)
+      VALUES ($1, $2, 'acme', 0, $3, '{}') RETURNING job_id),
+    logged AS (INSERT INTO log (job_id, rev, command_id, body, link) SELECT job_id, 1, job_id, $4, 'link' FROM job)
+    SELECT pg_notify('${CHANNEL}', '')`;
+  return {
+    start: (_kind, input) =>
+      db.query({ name: 'start', text, values: [input, RAW.lane, Date.now(), RAW.claim] }),
+    close: () => db.end(),
+  };
+}

@@ -1,0 +1,129 @@
+import { Meter } from '../harness/meter.js';
+import { pause } from '../harness/pause.js';
+import { median, quantile, secondsOf } from '../harness/statistics.js';
+import { startElsewhere } from '../harness/start-elsewhere.js';
+import { Recorder, type Kind, type OpenSystem, type System } from './system.js';
+import type { Figures, Ground, Measures } from './workload.js';
+
+const CALLERS = 100;
+const BULK = 1_000;
+/** A share of the jobs is run first, unmeasured: what is compared is not how fast a process warms up. */
+const WARM_UP = 0.1;
+
+/** The workloads that every system does, written once for all. */
+export function sixWorkloads(open: OpenSystem, subject: string): Measures {
+  return {
+    'single-starts': (ground) => singleStarts(open, ground),
+    'bulk-starts': (ground) => bulkStarts(open, ground),
+    drain: (ground) => drain(open, ground, 'noop'),
+    'five-steps': (ground) => drain(open, ground, 'five-steps'),
+    step: (ground) => sequentialSteps(open, ground),
+    'pick-up': (ground) => pickUp(open, ground, subject),
+  };
+}
+
+/** Each caller waits for its own start before the next. */
+async function singleStarts(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
+  const system = await open(url, new Recorder(), 'throughput');
+  if (system.startsAtOnce) await system.work('noop');
+  const callers = async (each: number) => {
+    const caller = async () => {
+      for (let n = 0; n < each; n++) await system.start('noop', `${n}`);
+    };
+    await Promise.all(Array.from({ length: CALLERS }, caller));
+  };
+  const each = Math.ceil(size / CALLERS);
+  await callers(Math.ceil(each * WARM_UP));
+  const meter = await Meter.open(url);
+  const seconds = await secondsOf(() => callers(each));
+  const spent = await meter.perJob(each * CALLERS);
+  await system.close();
+  return { 'starts/s': (each * CALLERS) / seconds, ...spent };
+}
+
+async function bulkStarts(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
+  const system = await open(url, new Recorder(), 'throughput');
+  if (system.startsAtOnce) await system.work('noop');
+  await startAll(system, 'noop', Math.ceil(size * WARM_UP));
+  const meter = await Meter.open(url);
+  const seconds = await secondsOf(() => startAll(system, 'noop', size));
+  const spent = await meter.perJob(size);
+  await system.close();
+  return { 'bulk starts/s': size / seconds, ...spent };
+}
+
+/** The backlog is there before the worker is, which remembers nothing of it: unless the store is this process's memory. */
+async function drain(
+  open: OpenSystem,
+  { urls: [url, other], size }: Ground,
+  kind: 'noop' | 'five-steps',
+): Promise<Figures> {
+  await drainOnce(open, other, Math.ceil(size * WARM_UP), kind);
+  const { seconds, spent } = await drainOnce(open, url, size, kind);
+  return { [kind === 'noop' ? 'jobs/s' : '5-step jobs/s']: size / seconds, ...spent };
+}
+
+async function drainOnce(
+  open: OpenSystem,
+  url: string,
+  size: number,
+  kind: 'noop' | 'five-steps',
+): Promise<{ seconds: number; spent: Figures }> {
+  const recorder = new Recorder();
+  let system = await open(url, recorder, 'throughput');
+  const { startsAtOnce = false } = system;
+  if (!startsAtOnce) await startAll(system, kind, size);
+  if (!startsAtOnce && url !== 'memory:') {
+    await system.close();
+    system = await open(url, recorder, 'throughput');
+  }
+  const meter = await Meter.open(url);
+  const seconds = await secondsOf(async () => {
+    await system.work(kind);
+    if (startsAtOnce) await startAll(system, kind, size);
+    await recorder.until(size);
+    while ((await system.left()) > 0) await pause(5);
+  });
+  const spent = await meter.perJob(size);
+  await system.close();
+  return { seconds, spent };
+}
+
+async function sequentialSteps(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
+  const recorder = new Recorder();
+  const system = await open(url, recorder, 'throughput');
+  await system.work('steps');
+  for (const [round, steps] of [Math.ceil(size * WARM_UP), size].entries()) {
+    recorder.stepMs.length = 0;
+    await system.start('steps', `${steps}`);
+    await recorder.until(round + 1);
+  }
+  const all = [...recorder.stepMs];
+  await system.close();
+  return { 'ms/step': all.reduce((sum, ms) => sum + ms, 0) / all.length, 'ms/step p50': median(all) };
+}
+
+/** The inputs are times of the machine's one monotonic clock, taken by the starter before it starts. */
+async function pickUp(open: OpenSystem, { urls: [url], size }: Ground, subject: string): Promise<Figures> {
+  const tookMs: number[] = [];
+  const recorder = new Recorder((input) => {
+    tookMs.push(Number(process.hrtime.bigint() - BigInt(input)) / 1e6);
+  });
+  const system = await open(url, recorder, 'latency');
+  await system.work('noop');
+  const warm = Math.ceil(size * WARM_UP);
+  const starter = await startElsewhere({ subject, url, count: warm + size });
+  await recorder.until(warm + size);
+  await starter.ended;
+  await system.close();
+  const measured = tookMs.slice(warm);
+  return { 'p50 ms': quantile(measured, 0.5), 'p99 ms': quantile(measured, 0.99) };
+}
+
+export async function startAll(system: System, kind: Kind, count: number): Promise<void> {
+  for (let from = 0; from < count; from += BULK) {
+    const inputs = Array.from({ length: Math.min(BULK, count - from) }, (_, n) => `${from + n}`);
+    if (system.startMany) await system.startMany(kind, inputs);
+    else await Promise.all(inputs.map((input) => system.start(kind, input)));
+  }
+}
