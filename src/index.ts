@@ -18,6 +18,7 @@ export type { RetentionOptions } from './client/retention-options.js';
 export type { StandardSchema } from './client/standard-schema.js';
 export { task } from './client/task.js';
 export type { Task, TaskOptions } from './client/task.js';
+export { selectRuns, type RunFilter } from './contracts/run-list.js';
 export { applyRunPatch, newRun, runSummary } from './contracts/run-patch.js';
 export type { HostPatch, RunPatch, StepPatch } from './contracts/run-patch.js';
 export type {
@@ -48,7 +49,7 @@ export type { StatementList } from './ports/store.js';
 export type { Logger } from './ports/logger.js';
 export type { Notifier } from './ports/notifier.js';
 export type { Recorder } from './ports/recorder.js';
-export type { RunFilter, RunStateStore } from './ports/run-state-store.js';
+export type { RunStateStore } from './ports/run-state-store.js';
 export type { Tracing } from './ports/tracing.js';
 export { composeRecorders, type FullRecorder } from './tracker/compose-recorders.js';
 export type { Finding } from './tracker/reconcile-run.js';

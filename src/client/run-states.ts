@@ -1,10 +1,10 @@
-import type { RunSnapshot, RunSummary } from '../contracts/index.js';
+import type { RunFilter, RunSnapshot, RunSummary } from '../contracts/index.js';
 import { toMs, type Duration } from '../engine/duration.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Notifier } from '../ports/notifier.js';
 import type { Random } from '../ports/random.js';
-import type { RunFilter, RunStateStore } from '../ports/run-state-store.js';
+import type { RunStateStore } from '../ports/run-state-store.js';
 import { markInterrupted, type InterruptOptions } from '../tracker/mark-interrupted.js';
 import { MOST_OUTPUT_BYTES } from '../tracker/output-tail.js';
 import { reconcileRun, type Finding } from '../tracker/reconcile-run.js';

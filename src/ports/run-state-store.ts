@@ -1,17 +1,8 @@
-import type { RunPatch, RunSnapshot, RunState, RunSummary } from '../contracts/index.js';
-
-export type RunFilter = {
-  readonly status?: RunState;
-  readonly workflow_name?: string;
-  /** Only runs whose id comes before this one: the last id of a page leads to the next. */
-  readonly before?: string;
-  /** 100 unless said otherwise. */
-  readonly limit?: number;
-};
+import type { RunFilter, RunPatch, RunSnapshot, RunSummary } from '../contracts/index.js';
 
 /**
  * Where the state of runs is kept. A host application may bring its own; `RUN_STATE_CONFORMANCE` of the test kit proves
- * that it keeps to this. `applyRunPatch` has the rules, so that a store need not know them.
+ * that it keeps to this. `applyRunPatch` and `selectRuns` have the rules, so that a store need not know them.
  */
 export interface RunStateStore {
   /** Saves a new run, in version 1. Throws JOB_EXISTS if the id is taken. */

@@ -207,7 +207,7 @@ export const RUN_STATE_CONFORMANCE: Readonly<Record<string, RunStateCase>> = {
     await store.createRun(given);
     (given.last_error as { message: string }).message = 'changed';
     const got = await store.getRun('run_copies_1');
-    (got?.last_error as { message: string }).message = 'changed';
+    if (got?.last_error) (got.last_error as { message: string }).message = 'changed';
     equal((await store.getRun('run_copies_1'))?.last_error?.message, 'first');
   },
 };

@@ -1,5 +1,4 @@
-import type { RunSnapshot, RunSummary } from '../../contracts/index.js';
-import type { RunFilter } from '../../ports/run-state-store.js';
+import type { RunFilter, RunSnapshot, RunSummary } from '../../contracts/index.js';
 
 /** A filter with all of its members said. */
 export type RunQuery = {

@@ -1,10 +1,14 @@
-import { applyRunPatch, type RunPatch, type RunSnapshot } from '../../contracts/index.js';
+import {
+  applyRunPatch,
+  DEFAULT_RUNS,
+  type RunFilter,
+  type RunPatch,
+  type RunSnapshot,
+} from '../../contracts/index.js';
 import { PawlError } from '../../errors.js';
 import { JOB_ID } from '../../kernel/index.js';
-import type { RunFilter, RunStateStore } from '../../ports/run-state-store.js';
+import type { RunStateStore } from '../../ports/run-state-store.js';
 import type { RunQuery, RunStateTable } from './run-state-table.js';
-
-const DEFAULT_LIMIT = 100;
 
 /** A store of run states over a table: what all stores have in common, once. */
 export function tableRunStates(table: RunStateTable): RunStateStore {
@@ -49,7 +53,7 @@ function expectNew({ run_id: runId, version, status }: RunSnapshot): void {
   }
 }
 
-function queryOf({ status, workflow_name, before, limit = DEFAULT_LIMIT }: RunFilter): RunQuery {
+function queryOf({ status, workflow_name, before, limit = DEFAULT_RUNS }: RunFilter): RunQuery {
   if (!(Number.isInteger(limit) && limit >= 0)) {
     throw new PawlError('INVALID_OPTION', {
       detail: `limit is ${String(limit)}, which is no whole number from 0`,
