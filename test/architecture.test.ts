@@ -21,6 +21,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   sim: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'stores', 'testkit', 'errors.ts'],
   http: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'errors.ts'],
   'index.ts': ['client', 'contracts', 'engine', 'http', 'errors.ts', 'ports', 'tracker', 'worker'],
+  // Whatever anybody could write who has the package.
+  runner: ['index.ts'],
   cli: [
     'kernel',
     'contracts',
@@ -31,6 +33,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'stores',
     'client',
     'testkit',
+    'tracker',
+    'runner',
     'errors.ts',
   ],
 };
@@ -46,6 +50,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'pg',
   ],
   engine: ['croner', 'node:crypto'],
+  runner: ['node:child_process', 'node:fs/promises', 'node:path', 'node:string_decoder', 'yaml'],
   testkit: ['node:assert/strict'],
   http: ['@hono/node-server', 'hono', 'node:events', 'node:http', 'node:net', 'node:perf_hooks', 'zod'],
   client: [

@@ -4,7 +4,9 @@ import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Notifier } from '../ports/notifier.js';
 import type { Random } from '../ports/random.js';
+import type { RunFinish } from '../ports/recorder.js';
 import type { RunStateStore } from '../ports/run-state-store.js';
+import { endRun } from '../tracker/end-run.js';
 import { markInterrupted, type InterruptOptions } from '../tracker/mark-interrupted.js';
 import { MOST_OUTPUT_BYTES } from '../tracker/output-tail.js';
 import { reconcileRun, type Finding } from '../tracker/reconcile-run.js';
@@ -84,6 +86,16 @@ export class RunStates {
   /** A run as it stands, with its latest error. Throws JOB_NOT_FOUND. */
   status(runId: string): Promise<RunSnapshot> {
     return getRunStatus(this.#parts.store, runId);
+  }
+
+  /** The same; null for a run that is not there. */
+  find(runId: string): Promise<RunSnapshot | null> {
+    return this.#parts.store.getRun(runId);
+  }
+
+  /** Ends a run from outside. Null: it had ended before. */
+  end(runId: string, end: RunFinish): Promise<RunSnapshot | null> {
+    return endRun(this.#parts.store, runId, { ...end, clock: this.#parts.clock });
   }
 
   /** Summaries, last id first: of ids that Pawl made, these are the newest. */

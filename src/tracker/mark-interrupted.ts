@@ -1,9 +1,8 @@
-import { utc, type RunSnapshot, type StepPatch } from '../contracts/index.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Notifier } from '../ports/notifier.js';
 import type { RunStateStore } from '../ports/run-state-store.js';
-import { changeRun } from './change-run.js';
+import { endRun } from './end-run.js';
 import { NotifierQueue } from './notifier-queue.js';
 
 const PAGE = 100;
@@ -35,36 +34,16 @@ export async function markInterrupted(
     });
     for (const { run_id: runId, workflow_name } of page) {
       if (await isAlive(runId)) continue;
-      const at = utc(clock.now());
       // It may have ended since it was listed: that is not undone.
-      const run = await changeRun(store, runId, {
-        clock,
-        change: (found) => (found.status === 'running' ? interruption(found, { reason, at }) : null),
-      });
+      const run = await endRun(store, runId, { status: 'interrupted', message: reason, clock });
       if (run === null) continue;
       marked.push(runId);
       const { status, version } = run;
-      const change = { status, step: null, host: null, timestamp: at, error: null, version };
+      const change = { status, step: null, host: null, timestamp: run.updated_at, error: null, version };
       notifications?.push({ run_id: runId, workflow_name, ...change });
     }
     before = page.at(-1)?.run_id;
     if (page.length < PAGE) break;
   }
   return marked;
-}
-
-function interruption(run: RunSnapshot, { reason, at }: { reason: string; at: string }) {
-  const ended = { status: 'interrupted', finished_at: at } as const;
-  const steps = run.steps.flatMap(({ name, status, hosts }): StepPatch[] => {
-    const open = Object.entries(hosts).filter(([, host]) => host.status === 'running');
-    if (status !== 'running' && open.length === 0) return [];
-    return [
-      {
-        name,
-        ...(status === 'running' ? ended : {}),
-        hosts: Object.fromEntries(open.map(([host]) => [host, ended])),
-      },
-    ];
-  });
-  return { ...ended, interrupted_reason: reason, message: reason, steps };
 }
