@@ -18,9 +18,10 @@ export function checkVariables(
     members,
   }: { steps: readonly ReadStep[]; handlers: readonly ReadStep[]; members: Members },
 ): void {
-  const places = [members.get('vars')?.value, members.get('inventory')?.value];
-  const place = places.find((node) => node !== undefined) ?? null;
-  if (!expectSound(reader, workflow, place)) return;
+  const vars = members.get('vars');
+  const named = vars ? reader.map(vars.value, 'vars', { known: null }) : null;
+  const elsewhere = members.get('inventory')?.key ?? vars?.key ?? null;
+  if (!expectSound(reader, workflow, (name) => named?.get(name)?.key ?? elsewhere)) return;
   /** What the steps so far export, whether or not they will really be run. */
   const exported = new Set<string>();
   for (const read of [...steps, ...handlers]) {
@@ -35,7 +36,11 @@ export function checkVariables(
 }
 
 /** The same cycle is told once, not for every host that has it. */
-function expectSound(reader: YamlReader, workflow: Workflow, place: Node | null): boolean {
+function expectSound(
+  reader: YamlReader,
+  workflow: Workflow,
+  placeOf: (name: string) => Node | null,
+): boolean {
   const told = new Set<string>();
   for (const host of workflow.hosts.values()) {
     const layers = layersOf(workflow, host);
@@ -48,8 +53,8 @@ function expectSound(reader: YamlReader, workflow: Workflow, place: Node | null)
           error instanceof CyclicVariables
             ? error.message
             : `variable '${name}': ${error instanceof Error ? error.message : String(error)}`;
-        const key = error instanceof CyclicVariables ? error.cycle.toSorted().join() : message;
-        if (!told.has(key)) reader.report(place, message);
+        const key = error instanceof CyclicVariables ? [...new Set(error.cycle)].toSorted().join() : message;
+        if (!told.has(key)) reader.report(placeOf(name), message);
         told.add(key);
       }
     }

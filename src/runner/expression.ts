@@ -33,19 +33,19 @@ export function parseExpression(source: string): Expression {
   return expression;
 }
 
-/** The variables that an expression reads. Those that it only asks after with `is defined` are not among them. */
+/** The variables that an expression cannot do without: those that it reads, and does not ask after with `is defined`. */
 export function namesIn(expression: Expression): string[] {
-  switch (expression.kind) {
-    case 'value':
-    case 'defined':
-      return [];
-    case 'name':
-      return [expression.path[0] ?? ''];
-    case 'not':
-      return namesIn(expression.of);
-    case 'binary':
-      return [...namesIn(expression.left), ...namesIn(expression.right)];
-  }
+  const asked = new Set(
+    partsOf(expression).flatMap((part) => (part.kind === 'defined' ? [part.path[0]] : [])),
+  );
+  const read = partsOf(expression).flatMap((part) => (part.kind === 'name' ? [part.path[0] ?? ''] : []));
+  return read.filter((name) => !asked.has(name));
+}
+
+function partsOf(expression: Expression): Expression[] {
+  if (expression.kind === 'not') return [expression, ...partsOf(expression.of)];
+  if (expression.kind !== 'binary') return [expression];
+  return [expression, ...partsOf(expression.left), ...partsOf(expression.right)];
 }
 
 class Parser {

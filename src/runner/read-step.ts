@@ -39,6 +39,8 @@ const UNLIMITED = Number.POSITIVE_INFINITY;
 const DEFAULT_RETRY_DELAY_MS = 1_000;
 const MOST_NAME = 120;
 
+const NOTHING = { args: {}, files: [] } as const;
+
 export function readStep(
   reader: YamlReader,
   node: Node | null,
@@ -55,12 +57,12 @@ export function readStep(
   const name = read('name', (value) => reader.text(value, 'name'), null) ?? '';
   if (name.length > MOST_NAME)
     reader.report(nodes.get('name')?.value ?? node, `name is longer than ${MOST_NAME}`);
-  const action = read('action', (value) => readAction(reader, value), null) ?? 'cmd.run';
-  const { args, files } = readArgs(reader, {
-    action,
-    node: nodes.get('args')?.value,
-    place: nodes.get('action')?.value ?? node,
-  });
+  const known = read('action', (value) => readAction(reader, value), null);
+  const action = known ?? 'cmd.run';
+  const place = nodes.get('action')?.value ?? node;
+  const { args, files } =
+    known === null ? NOTHING : readArgs(reader, { action, node: nodes.get('args')?.value, place });
+  const timeoutMs = read('timeout', duration, isForRun(action) ? UNLIMITED : DEFAULT_TIMEOUT_MS);
   checkTexts(reader, nodes);
   return {
     node,
@@ -75,14 +77,14 @@ export function readStep(
       loop: read('loop', (value) => readLoop(reader, value), null),
       retries: read('retries', (value) => reader.integer(value, 'retries', { least: 0, most: 100 }), 0) ?? 0,
       retryDelayMs: read('retry_delay', duration, DEFAULT_RETRY_DELAY_MS),
-      timeoutMs: read('timeout', duration, isForRun(action) ? UNLIMITED : DEFAULT_TIMEOUT_MS),
+      timeoutMs,
       continueOnError: read('continue_on_error', (value) => reader.flag(value, 'continue_on_error'), false),
       mustVars: read('must_vars', texts, []),
       expectVars: read('expect_vars', texts, []),
       notify: read('notify', texts, []),
       exports: read('export', (value) => readExports(reader, value), {}),
       probe: read('probe', (value) => expectCommand(reader, value, 'probe'), null),
-      probeAfterMs: read('probe_after', duration, read('timeout', duration, DEFAULT_TIMEOUT_MS)),
+      probeAfterMs: read('probe_after', duration, timeoutMs),
     },
   };
 }

@@ -8,6 +8,16 @@ import { YamlReader, type Members } from './yaml-reader.js';
 
 const KNOWN = ['version', 'name', 'inventory', 'vars', 'steps', 'handlers', 'export'];
 
+const NOTHING: Workflow = {
+  name: '',
+  vars: {},
+  hosts: new Map(),
+  groupVars: new Map(),
+  steps: [],
+  handlers: [],
+  exports: [],
+};
+
 export type ReadWorkflow = {
   readonly workflow: Workflow;
   readonly reader: YamlReader;
@@ -17,6 +27,8 @@ export type ReadWorkflow = {
 /** Reads a workflow whole, with all that is wrong with it noted in the reader. */
 export function readWorkflow(text: string): ReadWorkflow {
   const reader = new YamlReader(text);
+  // What cannot be read as YAML is told alone: whatever else is missing may be a consequence.
+  if (reader.problems.length > 0) return { workflow: NOTHING, reader, files: [] };
   const members: Members =
     reader.map(reader.root, 'the workflow', { known: KNOWN, required: ['version', 'name', 'steps'] }) ??
     new Map();

@@ -1,5 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Node } from 'yaml';
 import { PawlError } from '../index.js';
+import { nearest } from './nearest.js';
 
 export type Problem = { readonly line: number; readonly column: number; readonly message: string };
 
@@ -115,14 +116,4 @@ export class YamlReader {
     const { line, col } = this.#lines.linePos(offset);
     this.problems.push({ line: Math.max(1, line), column: Math.max(1, col), message });
   }
-}
-
-/** The known name that was probably meant. */
-function nearest(name: string, known: readonly string[]): string {
-  const letters = (text: string): string => text.toLowerCase().replaceAll(/[^a-z]/g, '');
-  const found = known.find((one) => {
-    const [a, b] = [letters(one), letters(name)];
-    return a === b || (b.length > 2 && (a.startsWith(b) || b.startsWith(a)));
-  });
-  return found === undefined ? '' : `; did you mean '${found}'?`;
 }
