@@ -16,9 +16,10 @@ import {
   type RunState,
   type RunStates,
   type RunStateStore,
+  type Task,
 } from '../index.js';
 import { APPLY_TASK, applyTask, type ApplyResult } from './apply-task.js';
-import { loadWorkflow, type Loaded } from './load-workflow.js';
+import { loadWorkflow, type Loaded, type Source } from './load-workflow.js';
 import type { Variables } from './variables.js';
 
 export type ApplyOptions = {
@@ -82,8 +83,7 @@ export async function apply(workflow: string | Loaded, options: ApplyOptions = {
     try {
       const runId = options.runId ?? newRunId({ clock });
       const queue = `apply:${runId}`;
-      const key = { idempotencyKey: runId, scope: APPLY_TASK };
-      const { job } = await app.start(task, source, { jobId: runId, queue, ...key });
+      const job = await started(app, task, { runId, queue, source });
       options.onStarted?.(job.id);
       await app.work({ queues: [queue], lease: options.lease ?? DEFAULT_LEASE, stopOnSignal: false });
       const ended = await untilEnded(app, job, { clock, ...options });
@@ -102,6 +102,24 @@ function openRuns(
 ): Promise<RunStates> | null {
   if (runs === false) return null;
   return runStates({ store: runs ?? store, clock, log, ...(notifier ? { notifier } : {}) });
+}
+
+/** Starts the run, or finds it. Another workflow under the same id is DUPLICATE; another's job is JOB_EXISTS. */
+async function started(
+  app: Pawl,
+  task: Task<Source, ApplyResult>,
+  { runId, queue, source }: { runId: string; queue: string; source: Source },
+): Promise<JobHandle<ApplyResult>> {
+  const key = { idempotencyKey: runId, scope: APPLY_TASK };
+  try {
+    return (await app.start(task, source, { jobId: runId, queue, ...key })).job;
+  } catch (error) {
+    if (!(error instanceof PawlError && error.code === 'JOB_EXISTS')) throw error;
+    const { spec } = await app.job(runId).status();
+    if (spec.task !== APPLY_TASK || spec.idempotencyKey !== runId) throw error;
+    // The key finds the job, and compares what it was started with.
+    return (await app.start(task, source, { queue, ...key })).job;
+  }
 }
 
 type Job = Awaited<ReturnType<JobHandle['status']>>;
