@@ -36,6 +36,8 @@ export type ApplyOptions = {
   readonly parallel?: number;
   /** How long a run stays with a process that is not heard of. */
   readonly lease?: Duration;
+  /** How long actions that are under way get to end when the run is stopped. */
+  readonly drain?: Duration;
   /** Stops working. The run is left as it is, and goes on when it is applied again. */
   readonly signal?: AbortSignal;
   /** Told, in a sentence, when the run waits for somebody. */
@@ -58,6 +60,7 @@ export type Applied = {
 
 const DEFAULT_PARALLEL = 50;
 const DEFAULT_LEASE: Duration = '10s';
+const DEFAULT_DRAIN: Duration = '10s';
 const LOOK_MS = 500;
 
 /** Applies a workflow, or goes on with a run of it, and answers when it has ended. A step that fails is no error: the status says it. */
@@ -85,8 +88,9 @@ export async function apply(workflow: string | Loaded, options: ApplyOptions = {
       const queue = `apply:${runId}`;
       const job = await started(app, task, { runId, queue, source });
       options.onStarted?.(job.id);
-      await app.work({ queues: [queue], lease: options.lease ?? DEFAULT_LEASE, stopOnSignal: false });
-      const ended = await untilEnded(app, job, { clock, ...options });
+      const { lease = DEFAULT_LEASE, drain = DEFAULT_DRAIN } = options;
+      await app.work({ queues: [queue], lease, drain, stopOnSignal: false });
+      const ended = (await untilEnded(app, job, { clock, ...options })) ?? (await stopped(app, job));
       return await answer({ runs, job, ended });
     } finally {
       await app.close();
@@ -141,6 +145,13 @@ async function untilEnded(
     await pause(job, { clock, signal });
   }
   return null;
+}
+
+/** What was under way may have been all that was left. */
+async function stopped(app: Pawl, job: JobHandle<ApplyResult>): Promise<Job | null> {
+  await app.stop();
+  const found = await job.status();
+  return found.finishedAt === null ? null : found;
 }
 
 /** Until the job has ended, or it is time to look again. */

@@ -18,6 +18,7 @@ type Options = Flags & {
   readonly plan?: boolean;
   readonly parallel: number;
   readonly lease?: Duration;
+  readonly drain?: Duration;
 };
 
 export const registerApply: Register = (program, shell) => {
@@ -37,6 +38,7 @@ export const registerApply: Register = (program, shell) => {
       numberOption('--parallel <n>', 'how many hosts at once', { least: 1, most: 10_000 }).default(50),
     )
     .option('--lease <duration>', 'how long the run stays with a process that is not heard of: 10s')
+    .option('--drain <duration>', 'how long actions get to end when it is stopped by a signal: 10s')
     .action((file: string, options: Options) => shell.ends(run(shell, file, options)));
   examples(
     applying,
@@ -75,7 +77,7 @@ const EXIT: Readonly<Record<RunState, number>> = {
 
 async function carryOut(shell: Shell, loaded: Loaded, options: Options): Promise<Applied> {
   const { console } = shell;
-  const { runId, runs, parallel, lease, json = false } = options;
+  const { runId, runs, parallel, lease, drain, json = false } = options;
   const say = (line: string): void => console.err(`${plainText(line)}\n`);
   const shows = !json && (console.isTerminal || options.watch === true);
   const totals = new Map(planOf(loaded.workflow).map(({ name, hosts }) => [name, hosts.length]));
@@ -99,6 +101,7 @@ async function carryOut(shell: Shell, loaded: Loaded, options: Options): Promise
       ...(runId === undefined ? {} : { runId }),
       ...(runs === undefined ? {} : { runs }),
       ...(lease === undefined ? {} : { lease }),
+      ...(drain === undefined ? {} : { drain }),
     });
     if (applied.status === 'running')
       say(`Stopped. It goes on with: pawl apply ${loaded.source.file} --run-id ${id}`);
