@@ -40,8 +40,10 @@ describe('documents', () => {
     expect(read('README.md')).toContain(`\`\`\`ts\n${example}\`\`\``);
   });
 
-  describe('code in docs/guide.md and docs/operating.md is code that is run', () => {
-    const blocks = [...codeOf(read('docs/guide.md')), ...codeOf(read('docs/operating.md'))];
+  describe('code in docs/guide.md, docs/operating.md and docs/run-state.md is code that is run', () => {
+    const blocks = ['docs/guide.md', 'docs/operating.md', 'docs/run-state.md'].flatMap((page) =>
+      codeOf(read(page)),
+    );
     const files = filesUnder('examples').map((path) => bare(read(path)));
 
     test.each(blocks.map((block) => [block.split('\n', 1)[0] ?? '', block]))('%s', (_first, block) => {

@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { registerApply } from './commands/apply.js';
 import { registerConformance } from './commands/conformance.js';
 import { registerCrashWriter } from './commands/crash-writer.js';
 import { registerDev } from './commands/dev.js';
@@ -12,6 +13,7 @@ import { registerKeys } from './commands/keys.js';
 import { registerMigrate } from './commands/migrate.js';
 import { registerQueues } from './commands/queues.js';
 import { registerRelease } from './commands/release.js';
+import { registerRuns } from './commands/runs.js';
 import { registerSchedules } from './commands/schedules.js';
 import { registerServer } from './commands/server.js';
 import { registerStart } from './commands/start.js';
@@ -30,6 +32,8 @@ const COMMANDS: readonly Register[] = [
   registerWorker,
   registerStart,
   registerJobs,
+  registerApply,
+  registerRuns,
   registerDlq,
   registerEffects,
   registerSchedules,

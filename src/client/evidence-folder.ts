@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { utc } from '../contracts/utc.js';
 import type { EvidenceSink } from '../engine/evidence/evidence-sink.js';
-import { syncFolder, writeDurably } from './write-durably.js';
+import { syncFolder, writeDurably } from '../stores/file/write-durably.js';
 
 /**
  * Keeps the evidence of each job as a file of its own, in a folder for each day on which jobs ended. The name has the job

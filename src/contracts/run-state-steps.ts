@@ -9,15 +9,18 @@ import {
 } from '../kernel/index.js';
 import { utcOrNull } from './utc.js';
 
-/** `interrupted`: the run ended while the step was under way. */
-export type StepState = 'running' | 'success' | 'failed' | 'interrupted';
+/** `interrupted`: the run ended while the step was under way. `skipped`: nothing was to be done. */
+export type StepState = 'running' | 'success' | 'failed' | 'interrupted' | 'skipped';
 
 export type HostSnapshot = {
   readonly status: StepState;
   readonly started_at: string | null;
   readonly finished_at: string | null;
   readonly message: string | null;
+  /** The end of what it wrote: 64 KiB at most. */
   readonly output: string | null;
+  /** Whether the beginning of the output was left out. */
+  readonly output_truncated: boolean;
 };
 
 export type StepSnapshot = {

@@ -60,6 +60,7 @@ describe('RST-7 the snapshot', () => {
       started_at: '2026-02-25T12:00:00Z',
       finished_at: '2026-02-25T12:00:06Z',
       updated_at: '2026-02-25T12:00:06Z',
+      reconciliation: null,
       steps: [
         {
           name: 'quote',

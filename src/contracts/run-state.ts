@@ -1,7 +1,7 @@
 import type { Change, Job, Status } from '../kernel/index.js';
 import { statusChangesOf, statusesShownAs, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
-import { stepsOf, type StepSnapshot } from './run-state-steps.js';
+import { stepsOf, type StepSnapshot, type StepState } from './run-state-steps.js';
 import { utc, utcOrNull } from './utc.js';
 
 export type RunState = 'queued' | 'running' | 'success' | 'failed' | 'canceled' | 'interrupted';
@@ -55,8 +55,20 @@ export type RunSnapshot = {
   readonly started_at: string | null;
   readonly finished_at: string | null;
   readonly updated_at: string;
+  /** What the host system found out later about a run that was interrupted. The status stays what it is. */
+  readonly reconciliation: Reconciliation | null;
   readonly steps: readonly StepSnapshot[];
 };
+
+export type Reconciliation = {
+  readonly outcome: string;
+  readonly reason: string;
+  readonly actor: string;
+  readonly at: string;
+};
+
+/** What a list has of a run: whoever wants the steps asks for the run. */
+export type RunSummary = Omit<RunSnapshot, 'steps'>;
 
 /** The snapshot that a job's whole log amounts to. Its version is the log's: one more for every commit. */
 export function runSnapshot(job: Job, changes: readonly Change[]): RunSnapshot {
@@ -71,6 +83,7 @@ export function runSnapshot(job: Job, changes: readonly Change[]): RunSnapshot {
     started_at: utcOrNull(job.startedAt),
     finished_at: utcOrNull(job.finishedAt),
     updated_at: utc(job.updatedAt),
+    reconciliation: null,
     steps: stepsOf(job, changes),
   };
 }
@@ -78,7 +91,8 @@ export function runSnapshot(job: Job, changes: readonly Change[]): RunSnapshot {
 export type RunCallback = {
   readonly run_id: string;
   readonly workflow_name: string;
-  readonly status: RunState;
+  /** Of the host if one is named, else of the step if one is, else of the run. */
+  readonly status: RunState | StepState;
   readonly step: string | null;
   readonly host: string | null;
   readonly timestamp: string;

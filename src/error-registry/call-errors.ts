@@ -26,6 +26,8 @@ export type CallErrorCode =
   | 'DLQ_REQUEUE_CONFLICT'
   | 'APPROVAL_REQUIRED'
   | 'CONFIG_INVALID'
+  | 'WORKFLOW_INVALID'
+  | 'WORKFLOW_FAILED'
   | 'FILE_UNREADABLE';
 
 /** What applications and their handlers get when they call Pawl in a way that cannot work, or wait in vain. */
@@ -181,6 +183,18 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'The config file has a setting that does not exist, or a value that does not fit.',
     advice: 'Correct the field that is named; docs/cli.md lists all of them.',
+  },
+  WORKFLOW_INVALID: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'A workflow file cannot be run as it stands. Nothing of it was run.',
+    advice: 'Correct the places that are named: file, line and column.',
+  },
+  WORKFLOW_FAILED: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'A step of a workflow failed on a host, and the steps after it were not begun.',
+    advice: 'See what the host said, mend it, and apply the workflow again.',
   },
   FILE_UNREADABLE: {
     class: 'validation',

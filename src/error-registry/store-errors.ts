@@ -12,7 +12,9 @@ export type StoreErrorCode =
   | 'TX_UNSUPPORTED'
   | 'REMOTE_UNSUPPORTED'
   | 'EVENT_UNREADABLE'
-  | 'EVENT_TOO_NEW';
+  | 'EVENT_TOO_NEW'
+  | 'VERSION_CONFLICT'
+  | 'RUN_STATE_UNREADABLE';
 
 /** What a store, or the log in it, fails with. */
 export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
@@ -89,5 +91,17 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'A row of the event log was written by a later release.',
     advice: 'Upgrade this process.',
+  },
+  VERSION_CONFLICT: {
+    class: 'business_rule',
+    retryable: true,
+    meaning: 'The state of the run was changed by another since it was read. Nothing was saved.',
+    advice: 'Read it again, and apply the change to what is there now.',
+  },
+  RUN_STATE_UNREADABLE: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'What is stored of a run is damaged, or was written by something else.',
+    advice: 'Restore it from a backup, or move it away.',
   },
 };

@@ -68,6 +68,7 @@ const host = z.strictObject({
   finished_at: utcTimeOrNull,
   message: z.string().nullable(),
   output: z.string().nullable(),
+  output_truncated: z.boolean(),
 });
 export const stepSnapshot = z.strictObject({
   name: z.string(),
@@ -88,6 +89,9 @@ export const runSnapshot = z.strictObject({
   started_at: utcTimeOrNull,
   finished_at: utcTimeOrNull,
   updated_at: utcTime,
+  reconciliation: z
+    .strictObject({ outcome: z.string(), reason: z.string(), actor: z.string(), at: utcTime })
+    .nullable(),
   steps: z.array(stepSnapshot),
 });
 

@@ -12,6 +12,7 @@ export * from './pasts.js';
 export * from './prng.js';
 export * from './random-history.js';
 export * from './replay-gate.js';
+export * from './run-state-conformance.js';
 export * from './sample-commands.js';
 export * from './sample-events.js';
 export * from './sample-job.js';

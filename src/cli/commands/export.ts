@@ -1,6 +1,6 @@
 import { openStore } from '../../client/open-store.js';
 import { systemClock } from '../../client/system-clock.js';
-import { writeDurably } from '../../client/write-durably.js';
+import { writeDurably } from '../../stores/file/write-durably.js';
 import { EvidenceExport } from '../../engine/evidence/export-evidence.js';
 import { PawlError } from '../../errors.js';
 import type { Store } from '../../ports/store.js';

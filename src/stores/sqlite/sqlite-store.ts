@@ -1,5 +1,3 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { PawlError } from '../../errors.js';
 import type { StoreClock } from '../../ports/clock.js';
 import type { CommitItem, CommitReply, EffectResult, NewMessage, Store } from '../../ports/store.js';
@@ -10,18 +8,18 @@ import { claim } from './claim.js';
 import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { dlq, dlqItem, putDlqItem } from './dlq.js';
-import { openDatabase, type Database } from './driver.js';
 import { beat, orphans, workers } from './leases.js';
 import { load } from './load.js';
 import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
+import { openFile } from './open-file.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { aged, purge } from './purge.js';
 import { heads } from './heads.js';
 import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
-import { Session, storeError } from './session.js';
+import { Session } from './session.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 
@@ -36,7 +34,7 @@ export type SqliteOptions = {
 
 /** One file, which several processes may open. Everything that is acknowledged has been synced to disk. */
 export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
-  const db = new Session(await open(path, migrations), clock);
+  const db = new Session(await openFile(path, (opened) => migrate(opened, migrations)), clock);
   const wakeUps = localWakeUps();
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
@@ -106,39 +104,4 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     ...wakeUps,
     close: () => db.close(),
   };
-}
-
-async function open(path: string, migrations: MigrationMode): Promise<Database> {
-  let db: Database | undefined;
-  try {
-    db = await openDatabase(path);
-    db.exec('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-    migrate(db, migrations);
-    // From here on a locked database is waited for without blocking the event loop.
-    db.exec('PRAGMA busy_timeout = 0');
-    return db;
-  } catch (error) {
-    db?.close();
-    if (isReadOnly(path)) {
-      throw new PawlError('STORE_READ_ONLY', { detail: `cannot write ${path} or its folder`, cause: error });
-    }
-    const known = storeError(error, `cannot open ${path}`);
-    if (known instanceof PawlError) throw known;
-    throw new PawlError('STORE_UNAVAILABLE', {
-      detail: `cannot open ${path}: ${String(error)}`,
-      cause: error,
-    });
-  }
-}
-
-/** On a file that is there and may not be written, SQLite's own answer is often that it cannot be opened. */
-function isReadOnly(path: string): boolean {
-  if (!existsSync(path)) return false;
-  try {
-    accessSync(path, constants.W_OK);
-    accessSync(dirname(path), constants.W_OK);
-    return false;
-  } catch {
-    return true;
-  }
 }

@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 let written = 0;
@@ -10,19 +10,11 @@ let written = 0;
  */
 export async function writeDurably(
   path: string,
-  chunks: AsyncIterable<string>,
+  chunks: AsyncIterable<string> | Iterable<string>,
   nameOf: () => string = () => path,
 ): Promise<void> {
-  written += 1;
-  const partial = `${path}.${process.pid}-${written}.partial`;
+  const partial = await writePartial(path, chunks);
   try {
-    const file = await open(partial, 'wx');
-    try {
-      await writeAll(file, chunks);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
     await rename(partial, nameOf());
   } catch (error) {
     await rm(partial, { force: true });
@@ -31,12 +23,45 @@ export async function writeDurably(
   await syncFolder(dirname(path));
 }
 
+/** Writes beside a file's place, onto the disk, and answers with where that is. */
+export async function writePartial(
+  path: string,
+  chunks: AsyncIterable<string> | Iterable<string>,
+): Promise<string> {
+  const { file, partial } = await openPartial(path);
+  try {
+    try {
+      await writeAll(file, chunks);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return partial;
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+}
+
+/** What a crash left behind may have any name: in a container, every process has the same id. */
+async function openPartial(path: string): Promise<{ file: FileHandle; partial: string }> {
+  for (;;) {
+    written += 1;
+    const partial = `${path}.${process.pid}-${written}.partial`;
+    try {
+      return { file: await open(partial, 'wx'), partial };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
 /** A line at a time would be a call to the system for each. */
 const CHUNK = 256 * 1024;
 
 async function writeAll(
   file: { writeFile(data: string): Promise<void> },
-  chunks: AsyncIterable<string>,
+  chunks: AsyncIterable<string> | Iterable<string>,
 ): Promise<void> {
   let gathered = '';
   for await (const chunk of chunks) {

@@ -1,0 +1,135 @@
+import type { Command } from 'commander';
+import { runStates, type RunStates } from '../../client/run-states.js';
+import { runSnapshot, runState, type RunSnapshot, type RunState } from '../../contracts/index.js';
+import { readLog } from '../../engine/read-log.js';
+import { PawlError } from '../../errors.js';
+import { changesOf, isTerminal } from '../../kernel/index.js';
+import { storeOf } from '../config/settings.js';
+import { print } from '../console.js';
+import { withApp, type OpenApp } from '../open-app.js';
+import { runSheet, runTable } from '../run-lines.js';
+import {
+  byOption,
+  choiceOption,
+  command,
+  examples,
+  numberOption,
+  type Flags,
+  type Register,
+  type Shell,
+} from '../shell.js';
+
+type Options = Flags & { readonly runs?: string };
+type ListOptions = Options & {
+  readonly status?: RunState;
+  readonly workflow?: string;
+  readonly limit: number;
+  readonly before?: string;
+};
+type ReconcileOptions = Options & { readonly outcome: string; readonly reason: string; readonly by: string };
+
+export const registerRuns: Register = (program, shell) => {
+  const runs = command(program, 'runs', 'Look at runs of workflows, and settle those that were interrupted.');
+  const one = (name: string, description: string): Command =>
+    command(runs, name, description).option(
+      '--runs <url>',
+      'where the states of runs are kept, if not beside the jobs',
+    );
+  const list = one('list', 'Runs, newest first.')
+    .addOption(choiceOption('--status <status>', 'only those with this status', runState.machine.states))
+    .option('--workflow <name>', 'only those of this workflow')
+    .option('--before <run-id>', 'only those before this one')
+    .addOption(numberOption('--limit <n>', 'how many', { least: 1, most: 1_000 }).default(20))
+    .action((_options: unknown, self: Command) =>
+      shell.ends(listRuns(shell, self.optsWithGlobals<ListOptions>())),
+    );
+  const show = one('show <run-id>', 'A run with its steps and hosts: what the HTTP API has of it.')
+    .alias('status')
+    .action((runId: string, _options: unknown, self: Command) =>
+      shell.ends(showRun(shell, runId, self.optsWithGlobals<Options>())),
+    );
+  const interrupt = one('interrupt', 'Archive runs that were running, and whose jobs will not go on.')
+    .requiredOption('--reason <text>', 'what happened')
+    .action((_options: unknown, self: Command) =>
+      shell.ends(interruptRuns(shell, self.optsWithGlobals<Options & { reason: string }>())),
+    );
+  const reconcile = one('reconcile <run-id>', 'Record what was found out about an interrupted run.')
+    .requiredOption('--outcome <text>', 'what became of it')
+    .requiredOption('--reason <text>', 'how that is known')
+    .addOption(byOption())
+    .action((runId: string, _options: unknown, self: Command) =>
+      shell.ends(reconcileRun(shell, runId, self.optsWithGlobals<ReconcileOptions>())),
+    );
+  examples(runs, 'pawl runs list', 'pawl runs show 01JZ…');
+  examples(list, 'pawl runs list --status running', 'pawl runs list --workflow deploy --json');
+  examples(show, 'pawl runs show 01JZ…', 'pawl runs status 01JZ… --json');
+  examples(interrupt, "pawl runs interrupt --reason 'the server was replaced'");
+  examples(reconcile, "pawl runs reconcile 01JZ… --outcome success --reason 'the release is live' --by ann");
+};
+
+function withRuns(
+  shell: Shell,
+  options: Options,
+  work: (runs: RunStates, open: OpenApp) => Promise<number>,
+): Promise<number> {
+  return withApp(shell, options, async (open) => {
+    const runs = await runStates({ store: options.runs ?? (await storeOf(options, shell)) });
+    try {
+      return await work(runs, open);
+    } finally {
+      await runs.close();
+    }
+  });
+}
+
+function listRuns(shell: Shell, options: ListOptions): Promise<number> {
+  const { status, workflow, before, limit, json = false } = options;
+  return withRuns(shell, options, async (runs) => {
+    const found = await runs.list({
+      limit,
+      ...(status === undefined ? {} : { status }),
+      ...(workflow === undefined ? {} : { workflow_name: workflow }),
+      ...(before === undefined ? {} : { before }),
+    });
+    print(shell.console, { json, data: { runs: found }, text: runTable(found) });
+    return 0;
+  });
+}
+
+/** A run that nobody tracks is a job all the same: then it is shown as the HTTP API shows it. */
+function showRun(shell: Shell, runId: string, options: Options): Promise<number> {
+  return withRuns(shell, options, async (runs, open) => {
+    const run = (await runs.find(runId)) ?? (await ofJob(open, runId));
+    print(shell.console, { json: options.json ?? false, data: run, text: runSheet(run) });
+    return 0;
+  });
+}
+
+async function ofJob({ engine }: OpenApp, runId: string): Promise<RunSnapshot> {
+  const { found } = await engine.store.load(runId);
+  if (found === null) throw new PawlError('JOB_NOT_FOUND', { detail: `there is no run ${runId}` });
+  const changes = changesOf(await readLog(engine.store, runId));
+  return runSnapshot(changes.at(-1)?.after ?? found.job, changes);
+}
+
+function interruptRuns(shell: Shell, options: Options & { readonly reason: string }): Promise<number> {
+  return withRuns(shell, options, async (runs, { engine }) => {
+    const isAlive = async (runId: string): Promise<boolean> => {
+      const { found } = await engine.store.load(runId);
+      return found !== null && !isTerminal(found.job.status);
+    };
+    const ids = await runs.markInterrupted(options.reason, { isAlive });
+    const text = ids.length === 0 ? 'Nothing to archive.' : ids.map((id) => `Archived ${id}.`).join('\n');
+    print(shell.console, { json: options.json ?? false, data: { run_ids: ids }, text });
+    return 0;
+  });
+}
+
+function reconcileRun(shell: Shell, runId: string, options: ReconcileOptions): Promise<number> {
+  const { outcome, reason, by: actor, json = false } = options;
+  return withRuns(shell, options, async (runs) => {
+    const run = await runs.reconcile(runId, { outcome, reason, actor });
+    print(shell.console, { json, data: run, text: runSheet(run) });
+    return 0;
+  });
+}

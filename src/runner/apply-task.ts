@@ -1,0 +1,66 @@
+import {
+  composeRecorders,
+  fatal,
+  PawlError,
+  task,
+  type Clock,
+  type HandlerContext,
+  type Logger,
+  type Recorder,
+  type RunSnapshot,
+  type RunStates,
+  type RunTracker,
+  type Task,
+} from '../index.js';
+import { workflowOf, type Source } from './load-workflow.js';
+import { skipKnown } from './skip-known.js';
+import type { Variables } from './variables.js';
+import { runWorkflow } from './workflow-run.js';
+
+export type ApplyParts = {
+  /** Null: nobody keeps the state of the run. */
+  readonly runs: RunStates | null;
+  readonly recorders: readonly Recorder[];
+  readonly parallel: number;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+export type ApplyResult = { readonly exported: Readonly<Record<string, Variables>> };
+
+export const APPLY_TASK = 'pawl.apply';
+
+/**
+ * A workflow as a job. Whatever is done on hosts is recorded step by step, so that a run that was interrupted goes on where it
+ * was. What it tells recorders is beside the job: it may be told twice, and is never waited for but at the end.
+ */
+export function applyTask({ runs, recorders, parallel, clock, log }: ApplyParts): Task<Source, ApplyResult> {
+  return task(
+    { name: APPLY_TASK, retry: { maxRetries: 0 } },
+    async ({ input, step, job }: HandlerContext<Source>): Promise<ApplyResult> => {
+      const workflow = workflowOf(input);
+      const { tracker, before } = await tracked(runs, { runId: job.id, workflowName: workflow.name });
+      const all = composeRecorders(tracker ? [tracker, ...recorders] : recorders, { log });
+      const recorder = skipKnown(all, before);
+      const context = { workflow, files: input.files, runId: job.id, steps: step, recorder, clock };
+      const end = await runWorkflow({ ...context, global: { exported: {} } }, { parallel });
+      const { status, message, exported } = end;
+      const error = message === null ? null : { code: 'WORKFLOW_FAILED', message };
+      recorder.runFinish({ status, message, error });
+      await tracker?.flush();
+      if (message !== null) throw fatal(new PawlError('WORKFLOW_FAILED', { detail: message }));
+      return { exported };
+    },
+  );
+}
+
+/** Goes on with what is there of the run. One that has ended there has nothing to add. */
+async function tracked(
+  runs: RunStates | null,
+  { runId, workflowName }: { runId: string; workflowName: string },
+): Promise<{ tracker: RunTracker | null; before: RunSnapshot | null }> {
+  if (runs === null) return { tracker: null, before: null };
+  const before = await runs.find(runId);
+  if (before !== null && before.finished_at !== null) return { tracker: null, before };
+  return { tracker: await runs.track({ runId, workflowName, resume: true }), before };
+}

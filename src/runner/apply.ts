@@ -1,0 +1,208 @@
+import {
+  newRunId,
+  pawl,
+  PawlError,
+  runStates,
+  systemClock,
+  jsonLogger,
+  type Clock,
+  type Duration,
+  type JobHandle,
+  type Logger,
+  type Notifier,
+  type Pawl,
+  type Recorder,
+  type RunSnapshot,
+  type RunState,
+  type RunStates,
+  type RunStateStore,
+  type Task,
+} from '../index.js';
+import { APPLY_TASK, applyTask, type ApplyResult } from './apply-task.js';
+import { loadWorkflow, type Loaded, type Source } from './load-workflow.js';
+import type { Variables } from './variables.js';
+
+export type ApplyOptions = {
+  /** Where the job lives that carries the run out: `sqlite:pawl.db` unless said otherwise. */
+  readonly store?: string;
+  /** Where the state of the run is kept: beside the job, unless said otherwise. False: nowhere. */
+  readonly runs?: string | RunStateStore | false;
+  /** A run that was interrupted goes on if it is given again. */
+  readonly runId?: string;
+  readonly notifier?: Notifier;
+  /** Told of everything, beside the state of the run. */
+  readonly recorders?: readonly Recorder[];
+  /** How many hosts are worked on at once. */
+  readonly parallel?: number;
+  /** How long a run stays with a process that is not heard of. */
+  readonly lease?: Duration;
+  /** How long actions that are under way get to end when the run is stopped. */
+  readonly drain?: Duration;
+  /** Stops working. The run is left as it is, and goes on when it is applied again. */
+  readonly signal?: AbortSignal;
+  /** Told, in a sentence, when the run waits for somebody. */
+  readonly onWaiting?: (sentence: string) => void;
+  /** Told the id as soon as there is one. */
+  readonly onStarted?: (runId: string) => void;
+  readonly log?: Logger;
+  readonly clock?: Clock;
+};
+
+export type Applied = {
+  readonly runId: string;
+  /** `running`: the run was stopped here, and goes on when it is applied again. */
+  readonly status: RunState;
+  /** The state of the run; null if nobody keeps it. */
+  readonly run: RunSnapshot | null;
+  /** What the workflow exports, by host. */
+  readonly exported: Readonly<Record<string, Variables>>;
+};
+
+const DEFAULT_PARALLEL = 50;
+const DEFAULT_LEASE: Duration = '10s';
+const DEFAULT_DRAIN: Duration = '10s';
+const LOOK_MS = 500;
+
+/** Applies a workflow, or goes on with a run of it, and answers when it has ended. A step that fails is no error: the status says it. */
+export async function apply(workflow: string | Loaded, options: ApplyOptions = {}): Promise<Applied> {
+  const { source } = typeof workflow === 'string' ? await loadWorkflow(workflow) : workflow;
+  const {
+    store = 'sqlite:pawl.db',
+    parallel = DEFAULT_PARALLEL,
+    clock = systemClock,
+    recorders = [],
+  } = options;
+  if (!(Number.isInteger(parallel) && parallel > 0)) {
+    throw new PawlError('INVALID_OPTION', {
+      detail: `parallel is ${parallel}`,
+      details: { option: 'parallel' },
+    });
+  }
+  const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
+  const runs = await openRuns(options, { store, clock, log });
+  try {
+    const task = applyTask({ runs, recorders, parallel, clock, log });
+    const app = await pawl({ store, tasks: [task], log, clock });
+    try {
+      const runId = options.runId ?? newRunId({ clock });
+      const queue = `apply:${runId}`;
+      const job = await started(app, task, { runId, queue, source });
+      options.onStarted?.(job.id);
+      const { lease = DEFAULT_LEASE, drain = DEFAULT_DRAIN } = options;
+      await app.work({ queues: [queue], lease, drain, stopOnSignal: false });
+      const ended = (await untilEnded(app, job, { clock, ...options })) ?? (await stopped(app, job));
+      return await answer({ runs, job, ended });
+    } finally {
+      await app.close();
+    }
+  } finally {
+    await runs?.close();
+  }
+}
+
+function openRuns(
+  { runs, notifier }: ApplyOptions,
+  { store, clock, log }: { store: string; clock: Clock; log: Logger },
+): Promise<RunStates> | null {
+  if (runs === false) return null;
+  return runStates({ store: runs ?? store, clock, log, ...(notifier ? { notifier } : {}) });
+}
+
+/** Starts the run, or finds it. Another workflow under the same id is DUPLICATE; another's job is JOB_EXISTS. */
+async function started(
+  app: Pawl,
+  task: Task<Source, ApplyResult>,
+  { runId, queue, source }: { runId: string; queue: string; source: Source },
+): Promise<JobHandle<ApplyResult>> {
+  const key = { idempotencyKey: runId, scope: APPLY_TASK };
+  try {
+    return (await app.start(task, source, { jobId: runId, queue, ...key })).job;
+  } catch (error) {
+    if (!(error instanceof PawlError && error.code === 'JOB_EXISTS')) throw error;
+    const { spec } = await app.job(runId).status();
+    if (spec.task !== APPLY_TASK || spec.idempotencyKey !== runId) throw error;
+    // The key finds the job, and compares what it was started with.
+    return (await app.start(task, source, { queue, ...key })).job;
+  }
+}
+
+type Job = Awaited<ReturnType<JobHandle['status']>>;
+
+/** The job once it has ended; null if the run was stopped here before. */
+async function untilEnded(
+  app: Pawl,
+  job: JobHandle<ApplyResult>,
+  { clock, signal, onWaiting }: Pick<ApplyOptions, 'signal' | 'onWaiting'> & { clock: Clock },
+): Promise<Job | null> {
+  let told = '';
+  while (!signal?.aborted) {
+    const found = await job.status();
+    if (found.finishedAt !== null) return found;
+    if (found.status === 'waiting' && onWaiting) {
+      const { sentence } = await app.why(job.id);
+      if (sentence !== told) onWaiting((told = sentence));
+    }
+    await pause(job, { clock, signal });
+  }
+  return null;
+}
+
+/** What was under way may have been all that was left. */
+async function stopped(app: Pawl, job: JobHandle<ApplyResult>): Promise<Job | null> {
+  await app.stop();
+  const found = await job.status();
+  return found.finishedAt === null ? null : found;
+}
+
+/** Until the job has ended, or it is time to look again. */
+function pause(
+  job: JobHandle<ApplyResult>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
+): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(LOOK_MS, resolve);
+    const now = (): void => {
+      cancel();
+      resolve();
+    };
+    signal?.addEventListener('abort', now, { once: true });
+    job.result({ timeout: LOOK_MS }).then(now, now);
+  });
+}
+
+const STATUS: Readonly<Record<string, RunState>> = {
+  succeeded: 'success',
+  failed: 'failed',
+  cancelled: 'canceled',
+};
+
+async function answer({
+  runs,
+  job,
+  ended,
+}: {
+  runs: RunStates | null;
+  job: JobHandle<ApplyResult>;
+  ended: Job | null;
+}): Promise<Applied> {
+  if (ended === null) {
+    return { runId: job.id, status: 'running', run: (await runs?.find(job.id)) ?? null, exported: {} };
+  }
+  const status = STATUS[ended.status] ?? 'failed';
+  const run = runs && (await settled(runs, { runId: job.id, status, ended }));
+  const { exported = {} } = ended.result === null ? {} : (JSON.parse(ended.result) as Partial<ApplyResult>);
+  return { runId: job.id, status: run?.status ?? status, run, exported };
+}
+
+/** A job that ended otherwise than by its handler, such as by a cancel, has not told the state of the run. */
+async function settled(
+  runs: RunStates,
+  { runId, status, ended }: { runId: string; status: RunState; ended: Job },
+): Promise<RunSnapshot | null> {
+  const before = await runs.find(runId);
+  if (before === null || before.finished_at !== null) return before;
+  const message = ended.failure?.message ?? null;
+  const error = ended.failure && { code: ended.failure.code, message: ended.failure.message };
+  const end = status === 'success' || status === 'canceled' ? status : 'failed';
+  return (await runs.end(runId, { status: end, message, error })) ?? runs.find(runId);
+}

@@ -1,0 +1,110 @@
+import type { Node } from 'yaml';
+import { namesIn, parseExpression } from './expression.js';
+import type { ReadStep } from './read-step.js';
+import { namesWithin } from './template.js';
+import { CyclicVariables, layered } from './variables.js';
+import { isForRun, layersOf, type Host, type Workflow } from './workflow.js';
+import type { Members, YamlReader } from './yaml-reader.js';
+
+const BUILT_IN = ['host', 'run_id'];
+
+/** Finds variables that need each other, and those that are read and nobody sets: before anything runs. */
+export function checkVariables(
+  reader: YamlReader,
+  workflow: Workflow,
+  {
+    steps,
+    handlers,
+    members,
+  }: { steps: readonly ReadStep[]; handlers: readonly ReadStep[]; members: Members },
+): void {
+  const vars = members.get('vars');
+  const named = vars ? reader.map(vars.value, 'vars', { known: null }) : null;
+  const elsewhere = members.get('inventory')?.key ?? vars?.key ?? null;
+  if (!expectSound(reader, workflow, (name) => named?.get(name)?.key ?? elsewhere)) return;
+  /** What the steps so far export, whether or not they will really be run. */
+  const exported = new Set<string>();
+  for (const read of [...steps, ...handlers]) {
+    checkStep(reader, workflow, { read, exported });
+    for (const name of Object.keys(read.step.exports)) exported.add(name);
+  }
+  for (const name of workflow.exports) {
+    const isSet =
+      exported.has(name) || [...workflow.hosts.values()].some((host) => has(workflow, host, name));
+    if (!isSet) reader.report(members.get('export')?.value ?? null, `nobody sets the variable '${name}'`);
+  }
+}
+
+/** The same cycle is told once, not for every host that has it. */
+function expectSound(
+  reader: YamlReader,
+  workflow: Workflow,
+  placeOf: (name: string) => Node | null,
+): boolean {
+  const told = new Set<string>();
+  for (const host of workflow.hosts.values()) {
+    const layers = layersOf(workflow, host);
+    const lookup = layered(layers, builtIn(host));
+    for (const name of layers.flatMap((layer) => Object.keys(layer))) {
+      try {
+        lookup(name);
+      } catch (error) {
+        const message =
+          error instanceof CyclicVariables
+            ? error.message
+            : `variable '${name}': ${error instanceof Error ? error.message : String(error)}`;
+        const key = error instanceof CyclicVariables ? [...new Set(error.cycle)].toSorted().join() : message;
+        if (!told.has(key)) reader.report(placeOf(name), message);
+        told.add(key);
+      }
+    }
+  }
+  return told.size === 0;
+}
+
+function checkStep(
+  reader: YamlReader,
+  workflow: Workflow,
+  { read: { step, nodes, node }, exported }: { read: ReadStep; exported: ReadonlySet<string> },
+): void {
+  const loops = step.loop === null ? [] : ['item'];
+  const known = [...BUILT_IN, ...loops];
+  const hosts = isForRun(step.action)
+    ? [null]
+    : step.hosts.map((name) => workflow.hosts.get(name)).filter((host) => host !== undefined);
+  const expect = (field: string, names: readonly string[], also: readonly string[]): void => {
+    for (const name of new Set(names)) {
+      if (also.includes(name) || exported.has(name)) continue;
+      const without = hosts.filter((host) => !has(workflow, host, name));
+      const [first] = without;
+      if (first === undefined) continue;
+      const where = first === null || without.length === hosts.length ? '' : ` on host '${first.name}'`;
+      reader.report(nodes.get(field)?.value ?? node, `there is no variable '${name}'${where}`);
+    }
+  };
+  expect('args', namesWithin(step.args), known);
+  expect('when', step.when === null ? [] : namesIn(parseExpression(step.when)), known);
+  expect('loop', namesWithin(step.loop), BUILT_IN);
+  expect('probe', namesWithin(step.probe), known);
+  expect('export', namesWithin(step.exports), [...known, 'result', 'event']);
+  expect('must_vars', step.mustVars, BUILT_IN);
+  for (const name of step.expectVars) {
+    if (!(name in step.exports)) {
+      reader.report(
+        nodes.get('expect_vars')?.value ?? node,
+        `the step is to set '${name}', and exports no such variable`,
+      );
+    }
+  }
+}
+
+/** Whether a host, or the run as a whole, has a variable from the file. */
+function has(workflow: Workflow, host: Host | null, name: string): boolean {
+  const layers = host === null ? [workflow.vars] : layersOf(workflow, host);
+  return layers.some((layer) => Object.hasOwn(layer, name));
+}
+
+/** Stands in for what the runner sets, so that variables may use it. */
+function builtIn({ name, address, user, groups }: Host): Record<string, unknown> {
+  return { host: { name, address, user, groups }, run_id: '' };
+}

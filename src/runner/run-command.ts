@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process';
+import { StringDecoder } from 'node:string_decoder';
+import type { Clock } from '../index.js';
+
+export type Command = {
+  /** The program and its arguments, one by one: no shell reads them. */
+  readonly argv: readonly string[];
+  readonly cwd: string | null;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string | null;
+  readonly timeoutMs: number;
+};
+
+/** `exit` null: it was ended by a signal, or never began. */
+export type Ended = {
+  readonly exit: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  /** Why it never began. */
+  readonly failure: string | null;
+};
+
+export type Surroundings = {
+  readonly clock: Clock;
+  /** Fires when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+  readonly onStdout: (text: string) => void;
+  readonly onStderr: (text: string) => void;
+};
+
+/** How long a process gets to end by itself before it is made to. */
+const GRACE_MS = 5_000;
+
+/**
+ * Runs a command on this machine, in a group of its own, so that whatever it started ends with it. Answers how it ended; throws
+ * only if it was given up before, since then nobody can say how far it came.
+ */
+export function runCommand(command: Command, around: Surroundings): Promise<Ended> {
+  const { clock, signal, onStdout, onStderr } = around;
+  const [program = '', ...args] = command.argv;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const child = spawn(program, args, {
+      cwd: command.cwd ?? undefined,
+      env: { ...process.env, ...command.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    });
+    let timedOut = false;
+    const kill = (how: NodeJS.Signals): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, how);
+      } catch {
+        // It has ended meanwhile.
+      }
+    };
+    const timers: (() => void)[] = [];
+    const end = (): void => {
+      kill('SIGTERM');
+      timers.push(clock.after(GRACE_MS, () => kill('SIGKILL')));
+    };
+    timers.push(
+      clock.after(command.timeoutMs, () => {
+        timedOut = true;
+        end();
+      }),
+    );
+    signal.addEventListener('abort', end, { once: true });
+    const settled = (): void => {
+      for (const cancel of timers) cancel();
+      signal.removeEventListener('abort', end);
+    };
+    read(child.stdout, onStdout);
+    read(child.stderr, onStderr);
+    // A program that does not read what it is given is none the worse for it.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(command.stdin ?? '');
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      settled();
+      const failure =
+        error.code === 'ENOENT'
+          ? `there is no program '${program}', or no folder to run it in`
+          : error.message;
+      resolve({ exit: null, signal: null, timedOut, failure });
+    });
+    child.once('close', (exit, killedBy) => {
+      settled();
+      if (signal.aborted) reject(new Error('the run was stopped while the command was under way'));
+      else resolve({ exit, signal: killedBy, timedOut, failure: null });
+    });
+  });
+}
+
+/** Pieces of bytes as text, never half a character. */
+function read(stream: NodeJS.ReadableStream, onText: (text: string) => void): void {
+  const decoder = new StringDecoder('utf8');
+  stream.on('data', (bytes: Buffer) => onText(decoder.write(bytes)));
+  stream.on('end', () => onText(decoder.end()));
+}

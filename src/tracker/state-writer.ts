@@ -1,0 +1,200 @@
+import { hasEnded, newRun, utc, type RunSnapshot } from '../contracts/index.js';
+import { PawlError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import type { RunStateStore } from '../ports/run-state-store.js';
+import { answerWithin } from './answer-within.js';
+import { PendingPatch } from './pending-patch.js';
+
+export type WriterOptions = {
+  readonly store: RunStateStore;
+  readonly runId: string;
+  readonly workflowName: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly throttleMs: number;
+  /** Asked for what else is to be written, when a write begins. */
+  readonly fill: (pending: PendingPatch) => void;
+  /** Told when all of that was saved, or the store has failed, with the version that is in the store then. */
+  readonly onWritten: (version: number) => void;
+};
+
+/** How long to wait after a failed write: longer each time, so that a store that is down is not run over. */
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 10_000;
+
+/** How often what is left is tried before whoever waits for it is told no: 42 seconds in all. */
+const LAST_TRIES = 10;
+
+/** A store that has not answered for this long has failed. If the write was made all the same, its version tells. */
+const ANSWER_MS = 30_000;
+
+/**
+ * Writes what has changed about a run, one write at a time. What changes while one is under way shares the next. A store that
+ * fails holds nothing up: what it did not take stays pending, and is tried again.
+ */
+export class StateWriter {
+  readonly #options: WriterOptions;
+  #pending = new PendingPatch();
+  /** 0: the run is not in the store yet. */
+  #version = 0;
+  #unsaved = false;
+  #urgent = false;
+  #writing = false;
+  #failures = 0;
+  #stopped = false;
+  #writtenAt = Number.NEGATIVE_INFINITY;
+  #cancelTimer: () => void = () => undefined;
+  readonly #flushes: ((saved: boolean) => void)[] = [];
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  get pending(): PendingPatch {
+    return this.#pending;
+  }
+
+  /** Puts the run into the store. An id that is taken is thrown; any other failure is logged, and tried again. */
+  async create(): Promise<void> {
+    try {
+      await this.#create();
+    } catch (error) {
+      if (error instanceof PawlError && ['JOB_EXISTS', 'INVALID_OPTION'].includes(error.code)) throw error;
+      this.#failed(error);
+    }
+  }
+
+  /** Goes on with a run that is in the store. */
+  adopt({ version }: RunSnapshot): void {
+    this.#version = version;
+  }
+
+  /** Something is pending. What is not urgent waits until the throttle has passed since the last write. */
+  changed({ urgent }: { urgent: boolean }): void {
+    this.#unsaved = true;
+    this.#urgent ||= urgent;
+    if (!this.#writing) this.#schedule();
+  }
+
+  /** Writes what is pending, at once. False: it could not be saved. */
+  flush(): Promise<boolean> {
+    if (this.#stopped) return Promise.resolve(!this.#unsaved);
+    if (!this.#unsaved && !this.#writing) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      this.#flushes.push(resolve);
+      this.#urgent = true;
+      if (!this.#writing) this.#schedule();
+    });
+  }
+
+  /** Nothing is written any more. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancelTimer();
+    for (const answer of this.#flushes.splice(0)) answer(!this.#unsaved);
+  }
+
+  #schedule(): void {
+    this.#cancelTimer();
+    if (!this.#unsaved || this.#stopped) return;
+    const { clock, throttleMs } = this.#options;
+    const since = clock.elapsed() - this.#writtenAt;
+    const waitMs = this.#failures > 0 ? this.#retryMs() : this.#urgent ? 0 : Math.max(0, throttleMs - since);
+    if (waitMs === 0) void this.#write();
+    else this.#cancelTimer = clock.after(waitMs, () => void this.#write());
+  }
+
+  async #write(): Promise<void> {
+    const { store, clock, runId, log, fill, onWritten } = this.#options;
+    this.#writing = true;
+    // What happens in the same moment shares the write.
+    await Promise.resolve();
+    fill(this.#pending);
+    const taken = this.#pending;
+    this.#pending = new PendingPatch();
+    this.#unsaved = false;
+    this.#urgent = false;
+    let isAgain = false;
+    try {
+      if (this.#version === 0) await this.#create();
+      const patch = taken.patch(runId, utc(clock.now()));
+      this.#version = await this.#answer(() => store.updateRun(patch, this.#version));
+      if (this.#failures > 0) log.info('the state of a run is saved again', { runId });
+      this.#failures = 0;
+    } catch (error) {
+      this.#pending.putBack(taken);
+      this.#unsaved = true;
+      this.#urgent = true;
+      isAgain = await this.#refused(error);
+    }
+    this.#writtenAt = clock.elapsed();
+    this.#writing = false;
+    if (!isAgain) onWritten(this.#version);
+    this.#answerFlushes();
+    this.#schedule();
+  }
+
+  async #create(): Promise<void> {
+    const { store, runId, workflowName, clock } = this.#options;
+    const run = newRun({ run_id: runId, workflow_name: workflowName, at: utc(clock.now()) });
+    await this.#answer(() => store.createRun(run));
+    this.#version = 1;
+  }
+
+  /** Whether the same change is to be tried on what is in the store now. */
+  async #refused(error: unknown): Promise<boolean> {
+    const code = error instanceof PawlError ? error.code : null;
+    if (code === 'INVALID_TRANSITION' || code === 'JOB_NOT_FOUND') this.#give(error);
+    if (code === 'VERSION_CONFLICT' || code === 'JOB_EXISTS') return this.#catchUp(error);
+    if (!this.#stopped) this.#failed(error);
+    return false;
+  }
+
+  /**
+   * Patches say only what has changed, so after a conflict the same one applies to what is there now; unless the run was
+   * ended meanwhile, which is final, or is another's.
+   */
+  async #catchUp(conflict: unknown): Promise<boolean> {
+    const { store, runId, workflowName } = this.#options;
+    this.#failures += 1;
+    try {
+      const found = await this.#answer(() => store.getRun(runId));
+      if (found === null) this.#give('it is gone');
+      else if (hasEnded(found.status)) this.#give(`another has ended it as ${found.status}`);
+      else if (this.#version === 0 && (found.version > 1 || found.workflow_name !== workflowName)) {
+        this.#give(conflict);
+      } else this.#version = found.version;
+    } catch (error) {
+      this.#failed(error);
+    }
+    return !this.#stopped;
+  }
+
+  #answer<T>(ask: () => Promise<T>): Promise<T> {
+    return answerWithin(this.#options.clock, { ms: ANSWER_MS, what: 'the store of run states' }, ask);
+  }
+
+  #failed(error: unknown): void {
+    const { log, runId } = this.#options;
+    this.#failures += 1;
+    // Once for each time that it goes wrong, not for each try.
+    if (this.#failures > 1) return;
+    log.error('the state of a run could not be saved, and is tried again', { runId, error });
+  }
+
+  #give(error: unknown): void {
+    const { log, runId } = this.#options;
+    log.error('the state of a run is not kept any more', { runId, error });
+    this.stop();
+  }
+
+  #retryMs(): number {
+    return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
+  }
+
+  #answerFlushes(): void {
+    if (this.#unsaved && this.#failures < LAST_TRIES) return;
+    for (const answer of this.#flushes.splice(0)) answer(!this.#unsaved);
+  }
+}

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, test } from 'vitest';
+import { systemClock as clock } from '../../src/client/system-clock.js';
+import { fileRunStates } from '../../src/stores/file/file-run-states.js';
+import { memoryRunStates } from '../../src/stores/memory/run-states.js';
+import { postgresRunStates } from '../../src/stores/postgres/run-states.js';
+import type { OpenRunStates } from '../../src/stores/run-states/open-run-states.js';
+import { sqliteRunStates } from '../../src/stores/sqlite/run-states.js';
+import { RUN_STATE_CONFORMANCE, type OpenRunStateStore } from '../../src/testkit/index.js';
+import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'pawl-run-states-'));
+let postgres: PostgresServer;
+let url: string;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  url = await postgres.createDatabase();
+});
+afterAll(async () => {
+  await postgres.stop();
+  rmSync(folder, { recursive: true });
+});
+
+let cases = 0;
+let opened: OpenRunStates[] = [];
+afterEach(async () => {
+  await Promise.all(opened.map((store) => store.close()));
+  opened = [];
+});
+
+async function kept(opening: Promise<OpenRunStates>): Promise<OpenRunStates> {
+  const store = await opening;
+  opened.push(store);
+  return store;
+}
+
+/** Fresh data for each case, and the same for each opening within it. */
+const STORES: Readonly<Record<string, () => OpenRunStateStore>> = {
+  memory: () => {
+    const store = memoryRunStates();
+    return async () => store;
+  },
+  file: () => {
+    const own = join(folder, `${cases++}`);
+    return () => fileRunStates({ folder: own, clock });
+  },
+  sqlite: () => {
+    const path = join(folder, `${cases++}.db`);
+    return () => kept(sqliteRunStates({ path, clock }));
+  },
+  postgres: () => {
+    let emptied: Promise<void> | undefined;
+    return async () => {
+      await (emptied ??= ask(url, 'DROP SCHEMA IF EXISTS pawl CASCADE'));
+      return kept(postgresRunStates({ url }));
+    };
+  },
+};
+
+describe.each(Object.keys(STORES))('RST-3 %s keeps run states as every store must', (name) => {
+  test.each(Object.entries(RUN_STATE_CONFORMANCE))('%s', async (_title, run) => {
+    await run((STORES[name] as () => OpenRunStateStore)());
+  });
+});
