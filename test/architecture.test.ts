@@ -18,6 +18,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   client: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
   sim: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'stores', 'testkit', 'errors.ts'],
+  matrix: ['kernel', 'ports', 'engine', 'worker', 'client', 'stores', 'sim', 'errors.ts'],
   http: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'errors.ts'],
   'index.ts': ['client', 'engine', 'http', 'errors.ts', 'ports', 'worker'],
   cli: [
@@ -30,6 +31,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'stores',
     'client',
     'testkit',
+    'matrix',
     'errors.ts',
   ],
 };
@@ -50,6 +52,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:path',
   ],
   sim: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:url', 'node:util'],
+  matrix: ['node:child_process', 'node:events', 'node:fs', 'node:net', 'node:os', 'node:path', 'node:util'],
   cli: [
     '@swc/wasm-typescript',
     'commander',

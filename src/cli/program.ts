@@ -9,6 +9,7 @@ import { registerExport } from './commands/export.js';
 import { registerGate } from './commands/gate.js';
 import { registerJobs } from './commands/jobs.js';
 import { registerKeys } from './commands/keys.js';
+import { registerMatrix } from './commands/matrix.js';
 import { registerMigrate } from './commands/migrate.js';
 import { registerQueues } from './commands/queues.js';
 import { registerRelease } from './commands/release.js';
@@ -42,6 +43,7 @@ const COMMANDS: readonly Register[] = [
   registerVerify,
   registerMigrate,
   registerConformance,
+  registerMatrix,
   registerGate,
   registerCrashWriter,
 ];

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
 import { parseStoreUrl } from '../../client/open-store.js';
+import { scratchDatabases, scratchFiles } from '../../matrix/scratch.js';
 import { memoryStore } from '../../stores/memory/memory-store.js';
 import { postgresStore } from '../../stores/postgres/postgres-store.js';
-import { Session } from '../../stores/postgres/session.js';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.js';
 import { Rig, STORE_CONFORMANCE, type OpenStore } from '../../testkit/conformance/index.js';
 import { storeOf } from '../config/settings.js';
@@ -114,40 +112,23 @@ function scratchOf(url: string): Scratch {
       },
     };
   }
-  return kind === 'sqlite' ? scratchFiles(path) : scratchDatabases(url);
-}
-
-function scratchFiles(path: string): Scratch {
-  const folder = mkdtempSync(join(dirname(resolve(path)), '.pawl-conformance-'));
-  let files = 0;
+  const scratch =
+    kind === 'sqlite' ? scratchFiles(path, 'conformance') : scratchDatabases(url, 'conformance');
   return {
     persistent: true,
-    remove: () => rmSync(folder, { recursive: true }),
-    use: (work) => {
-      const file = join(folder, `${files++}.db`);
-      return work({ url: `sqlite:${file}`, open: ({ clock }) => sqliteStore({ path: file, clock }) });
-    },
-  };
-}
-
-function scratchDatabases(url: string): Scratch {
-  const server = new Session({ url });
-  let databases = 0;
-  return {
-    persistent: true,
-    remove: () => server.close(),
+    remove: () => scratch.remove(),
     async use(work) {
-      const name = `pawl_conformance_${process.pid}_${databases++}`;
-      await server.single.rows(`CREATE DATABASE ${name}`);
-      const scratch = Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+      const data = await scratch.create();
       try {
-        return await work({
-          url: scratch,
-          open: ({ clock }) => postgresStore({ url: scratch, clock, now: () => clock.now() }),
-        });
+        return await work({ url: data.url, open: openerOf(kind, data.url) });
       } finally {
-        await server.single.rows(`DROP DATABASE ${name} WITH (FORCE)`);
+        await data.remove();
       }
     },
   };
+}
+
+function openerOf(kind: 'sqlite' | 'postgres' | 'http', url: string): OpenStore {
+  if (kind === 'sqlite') return ({ clock }) => sqliteStore({ path: parseStoreUrl(url).path, clock });
+  return ({ clock }) => postgresStore({ url, clock, now: () => clock.now() });
 }
