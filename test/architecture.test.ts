@@ -37,7 +37,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  stores: ['@photostructure/sqlite', 'node:fs', 'node:http', 'node:https', 'node:path', 'pg'],
+  stores: ['@photostructure/sqlite', 'node:fs', 'node:http', 'node:https', 'node:net', 'node:path', 'pg'],
   engine: ['croner', 'node:crypto'],
   testkit: ['node:assert/strict'],
   http: ['@hono/node-server', 'hono', 'node:events', 'node:http', 'node:net', 'node:perf_hooks', 'zod'],

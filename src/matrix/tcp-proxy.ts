@@ -12,7 +12,7 @@ type Pair = { readonly near: Socket; readonly far: Socket; swallowed: boolean };
 /** A way to a server by TCP that can be cut, stalled, or turned into a black hole. */
 export class TcpProxy {
   readonly #target: { readonly host: string; readonly port: number };
-  readonly #server = createServer((near) => this.#accept(near));
+  readonly #server = createServer({ allowHalfOpen: true }, (near) => this.#accept(near));
   readonly #pairs = new Set<Pair>();
   #state: ProxyState = 'open';
   /** Connections that were let in, and such as broke or were swallowed. */
@@ -21,6 +21,11 @@ export class TcpProxy {
 
   constructor(target: { readonly host: string; readonly port: number }) {
     this.#target = target;
+  }
+
+  /** How many connections it has, dead ones among them. */
+  get held(): number {
+    return this.#pairs.size;
   }
 
   /** Answers with its own port on this machine. */
@@ -50,7 +55,7 @@ export class TcpProxy {
       return;
     }
     this.accepted += 1;
-    const pair: Pair = { near, far: connect(this.#target), swallowed: false };
+    const pair: Pair = { near, far: connect({ ...this.#target, allowHalfOpen: true }), swallowed: false };
     this.#pairs.add(pair);
     this.#join(pair, near, pair.far);
     this.#join(pair, pair.far, near);
@@ -62,6 +67,10 @@ export class TcpProxy {
       if (!pair.swallowed && !to.destroyed) to.write(bytes);
     });
     from.on('error', () => undefined);
+    // Not even a farewell is answered from a black hole.
+    from.on('end', () => {
+      if (!pair.swallowed) to.end();
+    });
     from.on('close', () => {
       this.#pairs.delete(pair);
       // Whoever is on the other side of a black hole hears nothing of it.

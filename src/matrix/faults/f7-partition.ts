@@ -13,7 +13,7 @@ const WAYS: readonly { readonly way: Exclude<ProxyState, 'open'>; readonly hold:
 ];
 
 /** A connection on which nothing is heard for so long is given up; the default is longer than anybody wants to wait here. */
-const SILENCE = '2s';
+const SILENCE_MS = 2_000;
 
 export const partition: Fault = {
   id: 'F7',
@@ -27,7 +27,7 @@ async function cutOff(trial: Trial): Promise<Strike> {
   const { way, hold } = trial.pick(WAYS);
   const { proxy, url } = await trial.ground.behindProxy();
   const silent = new URL(url);
-  silent.searchParams.set('silence', SILENCE);
+  silent.searchParams.set('silence_ms', String(SILENCE_MS));
   const victim = await trial.work({ hold, url: silent.toString() });
   const job = await trial.order();
   await trial.entered(job, hold);
