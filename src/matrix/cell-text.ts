@@ -17,6 +17,7 @@ export function evidenceOf({ state, said, trials, counted, problems }: Cell): st
   const looked = trials === 0 ? 'nothing was looked at' : `${trials} trials: ${numbers.join(', ')}`;
   const words = said.words === '' ? '' : `${said.words}; `;
   if (state === 'fails') return `${looked}; ${distinct(problems).join('; ')}`;
+  if (said.claim === 'lost') return said.words;
   if (state === 'n/a') return `not claimed; ${looked}, nothing wrong`.replace(/nothing was.*/, looked);
   return `${words}${looked}`;
 }

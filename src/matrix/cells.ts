@@ -127,4 +127,4 @@ export const CELLS: Readonly<Record<FaultId, Readonly<Record<Guarantee, Said>>>>
 };
 
 /** What a store in memory cannot do: it ends with its process. */
-export const LOST_IN_MEMORY: Said = { claim: 'lost', words: 'lost with its process' };
+export const LOST_IN_MEMORY: Said = { claim: 'lost', words: 'a store in memory ends with its process' };
