@@ -18,7 +18,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   client: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'stores', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
   sim: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'stores', 'testkit', 'errors.ts'],
-  matrix: ['kernel', 'ports', 'engine', 'worker', 'client', 'stores', 'sim', 'errors.ts'],
+  matrix: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'stores', 'sim', 'errors.ts'],
   http: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'errors.ts'],
   'index.ts': ['client', 'engine', 'http', 'errors.ts', 'ports', 'worker'],
   cli: [

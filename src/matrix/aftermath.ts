@@ -2,7 +2,7 @@ import { readLog, readSteps, type NamedCommit } from '../engine/read-log.js';
 import type { Job, StepLog } from '../kernel/index.js';
 import type { EffectResult, Store } from '../ports/store.js';
 import { findProblems } from './find-problems.js';
-import type { Trial, TrialJob } from './trial.js';
+import type { TrialJob } from './trial.js';
 import { sightings, type Sighting } from './witness.js';
 
 /** One job as its store has it, once all is over. */
@@ -25,7 +25,7 @@ export type Aftermath = {
   readonly sightings: readonly Sighting[];
 };
 
-export async function aftermathOf({ ground: { store }, jobs }: Trial): Promise<Aftermath[]> {
+export async function aftermathOf(store: Store, jobs: readonly TrialJob[]): Promise<Aftermath[]> {
   return Promise.all(
     jobs.map(async (started) => {
       const own = await remainsOf(store, started.handle.id);

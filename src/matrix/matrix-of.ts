@@ -17,12 +17,13 @@ export type MatrixRequest = {
   readonly trials: number;
   readonly only: readonly FaultId[] | null;
   readonly program: Program;
+  readonly patienceMs: number;
   readonly onTrial: (done: number) => void;
 };
 
 /** The matrix of one store: with real processes on scratch data, or in the simulator for a store in memory. */
 export async function matrixOf(request: MatrixRequest): Promise<Matrix> {
-  const { url, control, trials, only, program, onTrial } = request;
+  const { url, control, trials, only, program, patienceMs, onTrial } = request;
   const { kind, path } = parseStoreUrl(url);
   const startedAt = systemClock.elapsed();
   const tookMs = (): number => Math.round(systemClock.elapsed() - startedAt);
@@ -39,7 +40,7 @@ export async function matrixOf(request: MatrixRequest): Promise<Matrix> {
   const version = kind === 'sqlite' ? await sqliteVersion() : await postgresVersion(url);
   const scratch = kind === 'sqlite' ? scratchFiles(path, 'matrix') : scratchDatabases(url, 'matrix');
   try {
-    const rows = await runMatrix({ kind, scratch, control, trials, only, program, onTrial });
+    const rows = await runMatrix({ kind, scratch, control, trials, only, program, patienceMs, onTrial });
     return { store: kind === 'sqlite' ? 'SQLite' : 'Postgres', version, rows, tookMs: tookMs() };
   } finally {
     await scratch.remove();

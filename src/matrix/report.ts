@@ -1,3 +1,4 @@
+import { utc } from '../contracts/utc.js';
 import { BEHAVIOUR } from './behaviour.js';
 import { evidenceOf, signOf, signsOf, waysOf } from './cell-text.js';
 import { FAULT_IDS, FAULTS, GUARANTEE_IDS, GUARANTEES } from './cells.js';
@@ -37,8 +38,7 @@ export function reportOf(made: Made): string {
 }
 
 function madeOf({ matrices, at, versions: { pawl, node } }: Made): string {
-  // oxlint-disable-next-line no-restricted-globals -- The time is the caller's; only its notation is worked out here.
-  const date = new Date(at).toISOString().slice(0, 10);
+  const date = utc(at).slice(0, 10);
   const stores = matrices.map(({ store, version }) => `${store} ${version}`.trim()).join(', ');
   const failed = matrices.flatMap(failedCells).length;
   const unproven = matrices.flatMap(unprovenFaults).length;

@@ -16,12 +16,14 @@ export type MatrixOptions = {
   readonly only: readonly FaultId[] | null;
   /** What processes are started with. */
   readonly program: Program;
+  /** How long a job may take to its end before it counts as stuck. */
+  readonly patienceMs: number;
   /** Told after each, how many there were. */
   readonly onTrial: (done: number) => void;
 };
 
 /** Most of a trial is waiting for a lease to end. */
-const LANES = 3;
+const LANES = 4;
 /** How often a fault is tried that does not strike, before nothing is said of it. */
 const MOST_MISSES = 3;
 
@@ -41,19 +43,26 @@ export async function runMatrix(options: MatrixOptions): Promise<Row[]> {
     }
   };
   const together = plan.filter(({ id }) => !FAULT_SCRIPTS[id].alone);
-  await Promise.all(Array.from({ length: LANES }, () => work(together)));
+  const lane = (): Promise<void> =>
+    work(together).catch((error: unknown) => {
+      // Nobody begins anything more, and what runs comes to its end: it has processes and data to put away.
+      together.length = 0;
+      throw error;
+    });
+  const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane));
+  for (const ended of lanes) if (ended.status === 'rejected') throw ended.reason;
   await work(plan.filter(({ id }) => FAULT_SCRIPTS[id].alone));
   return wanted.map((id) => rowOf(id, outcomes.get(id) ?? [], { kind, control }));
 }
 
 async function tryFault(
   { id, number }: { id: FaultId; number: number },
-  { scratch, control, program }: MatrixOptions,
+  { scratch, control, program, patienceMs }: MatrixOptions,
 ): Promise<TrialOutcome> {
   for (let tries = 1; ; tries++) {
     const ground = await openGround(scratch, control);
     try {
-      const outcome = await runTrial(FAULT_SCRIPTS[id], { ground, number, program });
+      const outcome = await runTrial(FAULT_SCRIPTS[id], { ground, number, program, patienceMs });
       if (!outcome.missed || tries === MOST_MISSES) return outcome;
     } finally {
       await ground.close();

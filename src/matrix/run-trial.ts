@@ -1,10 +1,10 @@
 import { aftermathOf } from './aftermath.js';
 import { GUARANTEE_IDS, type Guarantee } from './cells.js';
+import { InVain } from './eventually.js';
 import type { Fault } from './fault.js';
 import type { Ground } from './ground.js';
 import { CHECKS, type Found } from './guarantees.js';
-import { Missed, Trial } from './trial.js';
-import type { Program } from './worker-process.js';
+import { Missed, Trial, type TrialOptions } from './trial.js';
 
 /** What one trial came to. */
 export type TrialOutcome = {
@@ -19,9 +19,9 @@ const NOTHING: Found = { problems: [], counted: {} };
 /** Brings a fault about once, and looks at what is left with every check there is. */
 export async function runTrial(
   fault: Fault,
-  { ground, number, program }: { ground: Ground; number: number; program: Program },
+  { ground, ...options }: TrialOptions & { readonly ground: Ground },
 ): Promise<TrialOutcome> {
-  const trial = new Trial(ground, { number, program });
+  const trial = new Trial(ground, options);
   const found = Object.fromEntries(GUARANTEE_IDS.map((id) => [id, NOTHING])) as Record<Guarantee, Found>;
   const add = (id: Guarantee, { problems, counted }: Found): void => {
     found[id] = { problems: [...found[id].problems, ...problems], counted: sum(found[id].counted, counted) };
@@ -30,7 +30,7 @@ export async function runTrial(
     const how = await strike(fault, trial, add);
     const refused = trial.workers.reduce((all, worker) => all + worker.refused().length, 0);
     add('G6', { problems: [], counted: { 'writes refused': refused } });
-    for (const after of await aftermathOf(trial)) {
+    for (const after of await aftermathOf(ground.store, trial.jobs)) {
       for (const id of GUARANTEE_IDS) add(id, CHECKS[id](after));
     }
     const damage = await ground.damage();
@@ -44,7 +44,7 @@ export async function runTrial(
   }
 }
 
-/** A job that does not come to its end within a minute is not going to: what is owed to it has failed. */
+/** A job that has not come to its end by then is not going to: what is owed to it has failed. */
 async function strike(
   fault: Fault,
   trial: Trial,
@@ -55,8 +55,7 @@ async function strike(
     for (const [id, problem] of problems) add(id, { problems: [problem], counted: {} });
     return how;
   } catch (error) {
-    if (error instanceof Missed || !(error instanceof Error) || !error.message.startsWith('waited in vain'))
-      throw error;
+    if (!(error instanceof InVain)) throw error;
     add('G1', { problems: [error.message], counted: {} });
     return error.message;
   }

@@ -2,10 +2,14 @@ import { exec } from 'node:child_process';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 import { PawlError } from '../errors.js';
-import { eventually } from './eventually.js';
+import { eventually, InVain } from './eventually.js';
 import type { ServerControl } from './ground.js';
 
 const POSTGRES_PORT = 5_432;
+/** How long a server may take to come up, or to go. */
+const WITHIN_MS = 20_000;
+
+type Address = { readonly host: string; readonly port: number };
 
 /** Stops and starts a server by commands of whoever owns it, and looks whether they do what they say. */
 export function serverCommand(
@@ -17,13 +21,25 @@ export function serverCommand(
   return {
     async stop() {
       await run('stop-command', stop);
-      await eventually(async () => ((await answers(address)) ? null : true), 'the server has stopped');
+      await reached(address, false, 'stop-command');
     },
     async start() {
       await run('start-command', start);
-      await eventually(async () => ((await answers(address)) ? true : null), 'the server answers again');
+      await reached(address, true, 'start-command');
     },
   };
+}
+
+/** Until the server is as it should be by then. */
+async function reached(address: Address, isUp: boolean, option: string): Promise<void> {
+  const look = async (): Promise<true | null> => ((await answers(address)) === isUp ? true : null);
+  await eventually(look, '', { withinMs: WITHIN_MS }).catch((error: unknown) => {
+    if (!(error instanceof InVain)) throw error;
+    throw new PawlError('INVALID_OPTION', {
+      detail: `${option} ended, and the server ${isUp ? 'does not answer' : 'still answers'}`,
+      details: { option },
+    });
+  });
 }
 
 async function run(option: string, command: string): Promise<void> {
@@ -38,7 +54,7 @@ async function run(option: string, command: string): Promise<void> {
   }
 }
 
-function answers(address: { readonly host: string; readonly port: number }): Promise<boolean> {
+function answers(address: Address): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(address);
     const end = (open: boolean) => () => {

@@ -40,6 +40,15 @@ export type Worker = {
   readonly release: () => void;
 };
 
+export type TrialOptions = {
+  /** Which trial of its fault it is, from 0. */
+  readonly number: number;
+  /** What processes are started with. */
+  readonly program: Program;
+  /** How long anything may take before it counts as stuck. */
+  readonly patienceMs: number;
+};
+
 type Cut = {
   readonly at?: string | undefined;
   readonly by?: 'SIGKILL' | 'SIGSTOP' | undefined;
@@ -72,13 +81,15 @@ export class Trial {
   /** Jobs for which an operator had to decide. */
   decisions = 0;
   readonly #program: Program;
+  readonly #patienceMs: number;
   readonly #workers: Worker[] = [];
   #started = 0;
 
-  constructor(ground: Ground, { number, program }: { number: number; program: Program }) {
+  constructor(ground: Ground, { number, program, patienceMs }: TrialOptions) {
     this.ground = ground;
     this.number = number;
     this.#program = program;
+    this.#patienceMs = patienceMs;
   }
 
   get workers(): readonly Worker[] {
@@ -142,7 +153,7 @@ export class Trial {
 
   /** Looks after the jobs until something is so. */
   async until(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
-    await eventually(async () => {
+    const step = async (): Promise<true | null> => {
       try {
         await this.#tend();
         return (await look()) ? true : null;
@@ -150,7 +161,8 @@ export class Trial {
         if (error instanceof PawlError && error.retryable) return null;
         throw error;
       }
-    }, what);
+    };
+    await eventually(step, what, { withinMs: this.#patienceMs });
   }
 
   /** Until a worker has come to a point: by then it is dead, or stands still. */

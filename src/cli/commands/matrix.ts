@@ -30,6 +30,7 @@ type Options = Flags & {
   readonly also?: readonly string[];
   readonly fault?: FaultId;
   readonly trials: number;
+  readonly patience: number;
   readonly report?: string;
   readonly stopCommand?: string;
   readonly startCommand?: string;
@@ -46,6 +47,11 @@ export const registerMatrix: Register = (program, shell) => {
     .option('--also <url...>', 'more stores, for one report')
     .addOption(choiceOption('--fault <id>', 'only this fault, F1 to F11', FAULT_IDS))
     .addOption(numberOption('--trials <n>', 'how often each fault is brought about', { least: 1 }).default(3))
+    .addOption(
+      numberOption('--patience <seconds>', 'how long a job may take before it counts as stuck', {
+        least: 1,
+      }).default(60),
+    )
     .option('--report <file>', 'write the report there, as Markdown')
     .option('--stop-command <command>', 'stops the Postgres server, for F9')
     .option('--start-command <command>', 'starts it again')
@@ -62,7 +68,7 @@ export const registerMatrix: Register = (program, shell) => {
 /** Exit code 1 if a cell fails. What is not proven here is said, and fails nothing: nobody was found to be wrong. */
 async function run(shell: Shell, options: Options): Promise<number> {
   const { console, self, cwd } = shell;
-  const { json = false, trials, fault, report, also = [] } = options;
+  const { json = false, trials, patience, fault, report, also = [] } = options;
   const urls = [await storeOf(options, shell), ...also];
   const controls = urls.map((url) => controlOf(url, options));
   const matrices: Matrix[] = [];
@@ -74,6 +80,7 @@ async function run(shell: Shell, options: Options): Promise<number> {
       trials,
       only: fault === undefined ? null : [fault],
       program: [...self, CHILD],
+      patienceMs: patience * 1_000,
       onTrial: progress.tell,
     }).finally(progress.clear);
     matrices.push(matrix);
