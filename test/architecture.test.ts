@@ -52,7 +52,16 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:path',
   ],
   sim: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:url', 'node:util'],
-  matrix: ['node:child_process', 'node:events', 'node:fs', 'node:net', 'node:os', 'node:path', 'node:util'],
+  matrix: [
+    'node:child_process',
+    'node:events',
+    'node:fs',
+    'node:net',
+    'node:os',
+    'node:path',
+    'node:url',
+    'node:util',
+  ],
   cli: [
     '@swc/wasm-typescript',
     'commander',

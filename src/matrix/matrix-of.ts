@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { parseStoreUrl } from '../client/open-store.js';
 import { systemClock } from '../client/system-clock.js';
 import { PawlError } from '../errors.js';
@@ -11,19 +12,20 @@ import { scratchDatabases, scratchFiles } from './scratch.js';
 import { simulatedMatrix } from './simulated.js';
 import type { Program } from './worker-process.js';
 
+const CHILD: Program = [process.execPath, fileURLToPath(new URL('child.js', import.meta.url))];
+
 export type MatrixRequest = {
   readonly url: string;
   readonly control: ServerControl | null;
   readonly trials: number;
   readonly only: readonly FaultId[] | null;
-  readonly program: Program;
   readonly patienceMs: number;
   readonly onTrial: (done: number) => void;
 };
 
 /** The matrix of one store: with real processes on scratch data, or in the simulator for a store in memory. */
 export async function matrixOf(request: MatrixRequest): Promise<Matrix> {
-  const { url, control, trials, only, program, patienceMs, onTrial } = request;
+  const { url, control, trials, only, patienceMs, onTrial } = request;
   const { kind, path } = parseStoreUrl(url);
   const startedAt = systemClock.elapsed();
   const tookMs = (): number => Math.round(systemClock.elapsed() - startedAt);
@@ -40,7 +42,16 @@ export async function matrixOf(request: MatrixRequest): Promise<Matrix> {
   const version = kind === 'sqlite' ? await sqliteVersion() : await postgresVersion(url);
   const scratch = kind === 'sqlite' ? scratchFiles(path, 'matrix') : scratchDatabases(url, 'matrix');
   try {
-    const rows = await runMatrix({ kind, scratch, control, trials, only, program, patienceMs, onTrial });
+    const rows = await runMatrix({
+      kind,
+      scratch,
+      control,
+      trials,
+      only,
+      program: CHILD,
+      patienceMs,
+      onTrial,
+    });
     return { store: kind === 'sqlite' ? 'SQLite' : 'Postgres', version, rows, tookMs: tookMs() };
   } finally {
     await scratch.remove();

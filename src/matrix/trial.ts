@@ -107,6 +107,9 @@ export class Trial {
     const isStruck = at !== undefined || hold !== undefined;
     const lease = isStruck ? LEASE_MS : LONG_LEASE_MS;
     await worker.process.order({ work: url, options: { lease, poll: POLL_MS, ...options }, armed });
+    if (worker.process.isGone && worker.process.signalCode === null) {
+      throw new Error(`a worker could not be started: ${worker.process.said}`);
+    }
     return worker;
   }
 

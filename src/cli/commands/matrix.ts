@@ -4,7 +4,6 @@ import { parseStoreUrl, withoutPassword } from '../../client/open-store.js';
 import { systemClock } from '../../client/system-clock.js';
 import { PawlError } from '../../errors.js';
 import { FAULT_IDS, type FaultId } from '../../matrix/cells.js';
-import { obeyOrders } from '../../matrix/child-program.js';
 import type { ServerControl } from '../../matrix/ground.js';
 import { matrixOf } from '../../matrix/matrix-of.js';
 import { matrixText } from '../../matrix/matrix-text.js';
@@ -36,8 +35,6 @@ type Options = Flags & {
   readonly startCommand?: string;
 };
 
-const CHILD = 'matrix-child';
-
 export const registerMatrix: Register = (program, shell) => {
   const matrix = command(
     program,
@@ -62,12 +59,11 @@ export const registerMatrix: Register = (program, shell) => {
     'pawl matrix --store postgres://localhost/app --trials 20 --report failure-matrix.md',
     "pawl matrix --store postgres://localhost/app --stop-command 'pg_ctl stop -m immediate' --start-command 'pg_ctl start'",
   );
-  program.command(CHILD, { hidden: true }).action(obeyOrders);
 };
 
 /** Exit code 1 if a cell fails. What is not proven here is said, and fails nothing: nobody was found to be wrong. */
 async function run(shell: Shell, options: Options): Promise<number> {
-  const { console, self, cwd } = shell;
+  const { console, cwd } = shell;
   const { json = false, trials, patience, fault, report, also = [] } = options;
   const urls = [await storeOf(options, shell), ...also];
   const controls = urls.map((url) => controlOf(url, options));
@@ -79,7 +75,6 @@ async function run(shell: Shell, options: Options): Promise<number> {
       control: controls[index] ?? null,
       trials,
       only: fault === undefined ? null : [fault],
-      program: [...self, CHILD],
       patienceMs: patience * 1_000,
       onTrial: progress.tell,
     }).finally(progress.clear);
