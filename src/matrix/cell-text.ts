@@ -14,7 +14,10 @@ export function signOf({ state, said: { claim } }: Cell): string {
 /** What a cell rests on: how many trials, what was counted, and what is wrong. */
 export function evidenceOf({ state, said, trials, counted, problems }: Cell): string {
   const numbers = Object.entries(counted).map(([name, count]) => `${count} ${name}`);
-  const looked = trials === 0 ? 'nothing was looked at' : `${trials} trials: ${numbers.join(', ')}`;
+  const looked =
+    trials === 0
+      ? 'nothing was looked at'
+      : `${trials} ${trials === 1 ? 'trial' : 'trials'}: ${numbers.join(', ')}`;
   const words = said.words === '' ? '' : `${said.words}; `;
   if (state === 'fails') return `${looked}; ${distinct(problems).join('; ')}`;
   if (said.claim === 'lost') return said.words;

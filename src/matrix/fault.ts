@@ -9,6 +9,9 @@ export type Strike = {
   readonly problems?: readonly (readonly [Guarantee, string])[];
 };
 
+/** Where trials take place. */
+export type Place = Pick<Ground, 'kind' | 'control' | 'url'>;
+
 /** A fault, and how to bring it about with real processes. */
 export type Fault = {
   readonly id: FaultId;
@@ -19,7 +22,7 @@ export type Fault = {
   /** What stands for it on a store that cannot suffer it; null: nothing need. */
   readonly instead?: Readonly<Partial<Record<Ground['kind'], string>>>;
   /** Why it cannot be brought about here; null: it can. */
-  readonly impossible?: (ground: Pick<Ground, 'kind' | 'control'>) => string | null;
+  readonly impossible?: (place: Place) => string | null;
   /** Brings it about, and heals it. Returns once all jobs have ended; throws `Missed` if it did not strike. */
   readonly strike: (trial: Trial) => Promise<Strike>;
 };

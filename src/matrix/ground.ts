@@ -33,6 +33,18 @@ export type Ground = {
 };
 
 const POSTGRES_PORT = 5_432;
+/** Ways to connect on which nobody looks whose name is in the certificate. */
+const UNCHECKED: ReadonlySet<string | null> = new Set([null, 'disable', 'no-verify']);
+
+/** Why no proxy can stand before a server; null: it can. */
+export function whyNoProxy(url: string): string | null {
+  const { hostname, searchParams } = new URL(url);
+  if (hostname === '' || searchParams.has('host'))
+    return 'its address names no host that a proxy could stand before';
+  return UNCHECKED.has(searchParams.get('sslmode'))
+    ? null
+    : 'its certificate is checked against its name, which a proxy does not have: use sslmode=no-verify';
+}
 
 const silent: Logger = {
   debug: () => undefined,

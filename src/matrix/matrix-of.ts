@@ -43,9 +43,8 @@ export async function matrixOf(request: MatrixRequest): Promise<Matrix> {
   const scratch = kind === 'sqlite' ? scratchFiles(path, 'matrix') : scratchDatabases(url, 'matrix');
   try {
     const rows = await runMatrix({
-      kind,
+      place: { kind, control, url },
       scratch,
-      control,
       trials,
       only,
       program: CHILD,

@@ -1,15 +1,15 @@
 import { CELLS, FAULT_IDS, GUARANTEE_IDS, type FaultId, type Guarantee, type Said } from './cells.js';
+import type { Place } from './fault.js';
 import { FAULT_SCRIPTS } from './faults/index.js';
-import { openGround, type Ground, type ServerControl } from './ground.js';
+import { openGround } from './ground.js';
 import type { Cell, Row } from './outcome.js';
 import { runTrial, sum, type TrialOutcome } from './run-trial.js';
 import type { Scratch } from './scratch.js';
 import type { Program } from './worker-process.js';
 
 export type MatrixOptions = {
-  readonly kind: Ground['kind'];
+  readonly place: Place;
   readonly scratch: Scratch;
-  readonly control: ServerControl | null;
   /** Of each fault; those that come in several kinds take turns. */
   readonly trials: number;
   /** These faults; null: all. */
@@ -29,9 +29,9 @@ const MOST_MISSES = 3;
 
 /** Brings every fault about, again and again, and says of every cell what was found. */
 export async function runMatrix(options: MatrixOptions): Promise<Row[]> {
-  const { kind, control, trials, only, onTrial } = options;
+  const { place, trials, only, onTrial } = options;
   const wanted = FAULT_IDS.filter((id) => only?.includes(id) ?? true);
-  const possible = wanted.filter((id) => reasonAgainst(id, { kind, control }) === null);
+  const possible = wanted.filter((id) => reasonAgainst(id, place) === null);
   const outcomes = new Map<FaultId, TrialOutcome[]>(wanted.map((id) => [id, []]));
   const plan = possible.flatMap((id) => Array.from({ length: trials }, (_, number) => ({ id, number })));
   let done = 0;
@@ -52,15 +52,15 @@ export async function runMatrix(options: MatrixOptions): Promise<Row[]> {
   const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane));
   for (const ended of lanes) if (ended.status === 'rejected') throw ended.reason;
   await work(plan.filter(({ id }) => FAULT_SCRIPTS[id].alone));
-  return wanted.map((id) => rowOf(id, outcomes.get(id) ?? [], { kind, control }));
+  return wanted.map((id) => rowOf(id, outcomes.get(id) ?? [], place));
 }
 
 async function tryFault(
   { id, number }: { id: FaultId; number: number },
-  { scratch, control, program, patienceMs }: MatrixOptions,
+  { scratch, place, program, patienceMs }: MatrixOptions,
 ): Promise<TrialOutcome> {
   for (let tries = 1; ; tries++) {
-    const ground = await openGround(scratch, control);
+    const ground = await openGround(scratch, place.control);
     try {
       const outcome = await runTrial(FAULT_SCRIPTS[id], { ground, number, program, patienceMs });
       if (!outcome.missed || tries === MOST_MISSES) return outcome;
@@ -70,21 +70,21 @@ async function tryFault(
   }
 }
 
-function reasonAgainst(id: FaultId, where: Pick<Ground, 'kind' | 'control'>): string | null {
-  return FAULT_SCRIPTS[id].impossible?.(where) ?? null;
+function reasonAgainst(id: FaultId, place: Place): string | null {
+  return FAULT_SCRIPTS[id].impossible?.(place) ?? null;
 }
 
-function rowOf(id: FaultId, outcomes: readonly TrialOutcome[], where: Pick<Ground, 'kind' | 'control'>): Row {
+function rowOf(id: FaultId, outcomes: readonly TrialOutcome[], place: Place): Row {
   const struck = outcomes.filter(({ missed }) => !missed);
   const miss = outcomes.find(({ missed }) => missed);
-  const unproven = reasonAgainst(id, where) ?? miss?.how ?? null;
+  const unproven = reasonAgainst(id, place) ?? miss?.how ?? null;
   const cells = Object.fromEntries(
     GUARANTEE_IDS.map((guarantee) => [
       guarantee,
       cellOf(CELLS[id][guarantee], { struck, guarantee, unproven: unproven !== null }),
     ]),
   ) as Record<Guarantee, Cell>;
-  const instead = FAULT_SCRIPTS[id].instead?.[where.kind] ?? null;
+  const instead = FAULT_SCRIPTS[id].instead?.[place.kind] ?? null;
   return { fault: id, cells, how: struck.map(({ how }) => how), instead, unproven };
 }
 

@@ -121,7 +121,7 @@ describe('what cannot be done here', { timeout: 120_000 }, () => {
       'not proven here: this server is not ours to stop: give --stop-command and --start-command',
     );
     expect(out).toMatch(/G5 not proven/);
-    expect(out).toContain('1 faults are not proven here');
+    expect(out).toContain('1 fault is not proven here');
     expect(code).toBe(0);
   });
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { parseStoreUrl, withoutPassword } from '../../client/open-store.js';
 import { systemClock } from '../../client/system-clock.js';
+import { utc } from '../../contracts/utc.js';
 import { PawlError } from '../../errors.js';
 import { FAULT_IDS, type FaultId } from '../../matrix/cells.js';
 import type { ServerControl } from '../../matrix/ground.js';
@@ -87,9 +88,23 @@ async function run(shell: Shell, options: Options): Promise<number> {
   }
   const failed = matrices.flatMap(failedCells).length;
   const unproven = matrices.flatMap(unprovenFaults).length;
-  const text = `${failed === 0 ? 'No cell fails' : `${failed} cells fail`}${unproven === 0 ? '' : `, ${unproven} faults are not proven here`}.`;
-  print(console, { json, data: { passed: failed === 0, failed, unproven, ...made }, text });
+  const text = verdictOf({ failed, unproven });
+  const data = {
+    passed: failed === 0,
+    failed,
+    unproven,
+    at: utc(made.at),
+    versions: made.versions,
+    matrices: matrices.map(({ tookMs: took_ms, ...matrix }) => ({ ...matrix, took_ms })),
+  };
+  print(console, { json, data, text });
   return failed === 0 ? 0 : CHECK_FAILED;
+}
+
+function verdictOf({ failed, unproven }: { failed: number; unproven: number }): string {
+  const cells = failed === 0 ? 'No cell fails' : failed === 1 ? '1 cell fails' : `${failed} cells fail`;
+  if (unproven === 0) return `${cells}.`;
+  return `${cells}; ${unproven === 1 ? '1 fault is' : `${unproven} faults are`} not proven here.`;
 }
 
 function controlOf(url: string, { stopCommand: stop, startCommand: start }: Options): ServerControl | null {

@@ -1,4 +1,5 @@
 import type { Fault, Strike } from '../fault.js';
+import { whyNoProxy } from '../ground.js';
 import { LEASE_MS, type Trial } from '../trial.js';
 import type { ProxyState } from '../tcp-proxy.js';
 import { fateOf, thaw } from './thaw.js';
@@ -19,6 +20,7 @@ export const partition: Fault = {
   id: 'F7',
   variants: WAYS.length,
   instead: { sqlite: 'a file has no network: the worker is frozen (SIGSTOP) for three leases, then goes on' },
+  impossible: ({ kind, url }) => (kind === 'sqlite' ? null : whyNoProxy(url)),
   strike: (trial) => (trial.ground.kind === 'sqlite' ? frozen(trial) : cutOff(trial)),
 };
 
