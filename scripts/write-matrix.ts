@@ -12,9 +12,14 @@ const folder = mkdtempSync(join(tmpdir(), 'pawl-matrix-'));
 const server = await startPostgres();
 const power = await postgresSwitch(server);
 const args = [
-  ...['--store', `sqlite:${join(folder, 'matrix.db')}`, '--also', server.url, 'memory:'],
+  '--store',
+  `sqlite:${join(folder, 'matrix.db')}`,
+  '--also',
+  server.url,
+  'memory:',
   ...(power === null ? [] : ['--stop-command', power.stopCommand, '--start-command', power.startCommand]),
-  ...['--report', 'docs/failure-matrix.md'],
+  '--report',
+  'docs/failure-matrix.md',
   ...process.argv.slice(2),
 ];
 try {

@@ -32,7 +32,9 @@ async function obey(order: Order): Promise<void> {
   if ('lock' in order) {
     const database = await openDatabase(order.lock);
     // Something must stand in the log of the file that is never committed.
-    database.exec('BEGIN IMMEDIATE; CREATE TABLE never_committed (n INTEGER) STRICT');
+    database.exec(
+      'PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE; CREATE TABLE never_committed (n INTEGER) STRICT',
+    );
     return;
   }
   points.arm(order.armed);

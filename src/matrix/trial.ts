@@ -76,10 +76,6 @@ export class Trial {
   /** Which of a fault's variants this is: trials take turns. */
   readonly number: number;
   readonly jobs: TrialJob[] = [];
-  /** What was done, for people. */
-  readonly notes: string[] = [];
-  /** Jobs for which an operator had to decide. */
-  decisions = 0;
   readonly #program: Program;
   readonly #patienceMs: number;
   readonly #workers: Worker[] = [];
@@ -263,7 +259,6 @@ export class Trial {
         if (isWanted && !(wait.key === 'late' && job.withheld)) await this.signal(job, wait.key);
         const asked = decidedEntry(wait);
         if (asked === null) continue;
-        this.decisions += 1;
         const isThere = sightings(job.witness).some(({ what }) => what === asked.step);
         const decision = isThere
           ? ({ verdict: 'happened', result: 'mailed' } as const)

@@ -135,7 +135,7 @@ describe('what cannot be done here', { timeout: 120_000 }, () => {
   test('a command that does not do what it says is named', async () => {
     const args = ['--store', server.url, '--fault', 'F9', '--trials', '1', '--start-command', 'true'];
     const { code, err } = await matrixCommand(sources, [...args, '--stop-command', 'exit 3']);
-    expect(err).toContain('stop-command failed');
+    expect(err).toContain('stop-command failed with exit code 3');
     expect(code).toBe(2);
   });
 });

@@ -4,6 +4,7 @@ import { parseStoreUrl, withoutPassword } from '../../client/open-store.js';
 import { systemClock } from '../../client/system-clock.js';
 import { utc } from '../../contracts/utc.js';
 import { PawlError } from '../../errors.js';
+import { VERSION } from '../../http/version.js';
 import { FAULT_IDS, type FaultId } from '../../matrix/cells.js';
 import type { ServerControl } from '../../matrix/ground.js';
 import { matrixOf } from '../../matrix/matrix-of.js';
@@ -24,7 +25,6 @@ import {
   type Register,
   type Shell,
 } from '../shell.js';
-import { VERSION } from '../../http/version.js';
 
 type Options = Flags & {
   readonly also?: readonly string[];
@@ -58,7 +58,7 @@ export const registerMatrix: Register = (program, shell) => {
     matrix,
     'pawl matrix --store sqlite:pawl.db',
     'pawl matrix --store postgres://localhost/app --trials 20 --report failure-matrix.md',
-    "pawl matrix --store postgres://localhost/app --stop-command 'pg_ctl stop -m immediate' --start-command 'pg_ctl start'",
+    "pawl matrix --store postgres://localhost/app --stop-command 'pg_ctl stop -m immediate' --start-command 'pg_ctl -w start'",
   );
 };
 

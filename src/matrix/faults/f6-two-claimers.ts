@@ -1,5 +1,6 @@
 import { readLog } from '../../engine/read-log.js';
 import type { Fault } from '../fault.js';
+import { Missed, type Trial } from '../trial.js';
 import { fateOf, thaw } from './thaw.js';
 
 /** Where the worker stands still that is about to lose its lease: with a write on its lips. */
@@ -9,17 +10,21 @@ const POINTS = [
   'before putEffect charge 1',
 ] as const;
 
+const ZOMBIE_LEASE_MS = 3_000;
+
 export const twoClaimers: Fault = {
   id: 'F6',
   variants: POINTS.length,
   async strike(trial) {
     const at = trial.pick(POINTS);
-    // Both are ready before there is anything to take, so that they try in the same moment.
-    const options = { poll: 5, queues: ['default'] } as const;
-    const zombie = await trial.work({ at, by: 'SIGSTOP' });
+    // Long enough for both to be there before there is anything to take, so that they try in the same moment.
+    const zombie = await trial.work({ at, by: 'SIGSTOP', options: { lease: ZOMBIE_LEASE_MS } });
     const job = await trial.order();
     await trial.struck(zombie, at);
+    const options = { poll: 5 } as const;
     const claimers = await Promise.all([trial.work({ options }), trial.work({ options })]);
+    if ((await job.handle.status()).status !== 'running')
+      throw new Missed('the lease ended before both were there');
     await trial.until('somebody has taken over', async () => (await claimsOf(trial, job.handle.id)) > 1);
     await thaw(trial, zombie, at);
     await trial.finish();
@@ -29,10 +34,7 @@ export const twoClaimers: Fault = {
   },
 };
 
-async function claimsOf(
-  { ground: { store } }: Parameters<Fault['strike']>[0],
-  jobId: string,
-): Promise<number> {
+async function claimsOf({ ground: { store } }: Trial, jobId: string): Promise<number> {
   const events = (await readLog(store, jobId)).flatMap((commit) => commit.events);
   return events.filter(({ type }) => type === 'attempt.started').length;
 }

@@ -1,6 +1,6 @@
 import { parseStoreUrl } from '../../client/open-store.js';
 import type { Fault } from '../fault.js';
-import { LEASE_MS, type Trial, type TrialJob } from '../trial.js';
+import { LEASE_MS, Missed, type Trial, type TrialJob } from '../trial.js';
 import { sightings } from '../witness.js';
 
 /**
@@ -29,15 +29,21 @@ export const storeUnavailable: Fault = {
     const job = await trial.order();
     await trial.entered(job, 'charge');
     const back = await takeAway(trial);
-    const sighted = seen(trial.jobs);
-    first.release();
-    const blindly = trial.orderBlindly().then(
-      () => 'acknowledged',
-      () => 'refused',
-    );
-    await trial.rest(3 * LEASE_MS);
-    const entered = seen(trial.jobs) - sighted;
-    await back();
+    let entered = 0;
+    let blindly: Promise<string> | null = null;
+    try {
+      const sighted = seen(trial.jobs);
+      first.release();
+      blindly = trial.orderBlindly().then(
+        () => 'acknowledged',
+        () => 'refused',
+      );
+      await trial.rest(3 * LEASE_MS);
+      entered = seen(trial.jobs) - sighted;
+    } finally {
+      // Whatever happens here, nobody is left without a server.
+      await back();
+    }
     blocked.withheld = false;
     const answer = await blindly;
     await trial.finish();
@@ -58,6 +64,7 @@ async function takeAway(trial: Trial): Promise<() => Promise<void>> {
   const { kind, url, control } = trial.ground;
   if (kind === 'sqlite') {
     const locker = await trial.lock(parseStoreUrl(url).path);
+    if (!(await trial.ground.isLocked())) throw new Missed(`nobody locked the file: ${locker.process.said}`);
     return () => locker.process.kill();
   }
   await control?.stop();
