@@ -19,6 +19,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   client: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'stores', 'tracker', 'errors.ts'],
   testkit: ['kernel', 'ports', 'contracts', 'engine', 'worker', 'client', 'stores', 'errors.ts'],
   sim: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'stores', 'testkit', 'errors.ts'],
+  matrix: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'stores', 'sim', 'errors.ts'],
   http: ['kernel', 'contracts', 'ports', 'engine', 'worker', 'client', 'errors.ts'],
   'index.ts': ['client', 'contracts', 'engine', 'http', 'errors.ts', 'ports', 'tracker', 'worker'],
   // Whatever anybody could write who has the package.
@@ -35,6 +36,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'testkit',
     'tracker',
     'runner',
+    'matrix',
     'errors.ts',
   ],
 };
@@ -46,6 +48,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:fs/promises',
     'node:http',
     'node:https',
+    'node:net',
     'node:path',
     'pg',
   ],
@@ -64,6 +67,16 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:path',
   ],
   sim: ['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:url', 'node:util'],
+  matrix: [
+    'node:child_process',
+    'node:events',
+    'node:fs',
+    'node:net',
+    'node:os',
+    'node:path',
+    'node:url',
+    'node:util',
+  ],
   cli: [
     '@swc/wasm-typescript',
     'commander',

@@ -8,11 +8,14 @@ import pg from 'pg';
 
 /** A real Postgres for tests. */
 export type PostgresServer = {
+  readonly url: string;
   /** A new, empty database: its URL. */
   createDatabase(): Promise<string>;
   /** Lets the server's user into a folder, and answers with its path. */
   reachable(folder: string): string;
   stop(): Promise<void>;
+  /** How it is taken down at once, as by a crash, and brought back; null for a server that is not ours. */
+  readonly power: { off(): Promise<void>; on(): Promise<void> } | null;
 };
 
 /** Postgres refuses to run as root. This user is on every Unix, and owns nothing. */
@@ -27,7 +30,7 @@ const ACCESS = 'host all /^locked_ 127.0.0.1/32 scram-sha-256\nhost all all 127.
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const given = process.env['PAWL_TEST_POSTGRES_URL'];
-  if (given !== undefined) return server(given, async () => undefined);
+  if (given !== undefined) return server(given, { stop: async () => undefined, power: null });
 
   const folder = mkdtempSync(join(tmpdir(), 'pawl-postgres-'));
   const data = join(folder, 'data');
@@ -63,24 +66,42 @@ export async function startPostgres(): Promise<PostgresServer> {
     '-c',
     'max_connections=200',
   ];
-  const running = spawn(join(native, 'bin/postgres'), ['-D', data, ...settings], {
-    ...options,
-    stdio: 'ignore',
-  });
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  await reachable(url, running);
-  return server(url, async () => {
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn(join(native, 'bin/postgres'), ['-D', data, ...settings], {
+      ...options,
+      stdio: 'ignore',
+    });
+    await reachable(url, child);
+    return child;
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
     const ended = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGINT');
+    running.kill(signal);
     await ended;
-    rmSync(folder, { recursive: true });
+  };
+  let running = await start();
+  return server(url, {
+    async stop() {
+      await end('SIGINT');
+      rmSync(folder, { recursive: true });
+    },
+    power: {
+      // No checkpoint, no farewell: what it acknowledged must be found in its log.
+      off: () => end('SIGQUIT'),
+      on: async () => {
+        running = await start();
+      },
+    },
   });
 }
 
-function server(url: string, stop: () => Promise<void>): PostgresServer {
+function server(url: string, { stop, power }: Pick<PostgresServer, 'stop' | 'power'>): PostgresServer {
   let databases = 0;
   return {
+    url,
     stop,
+    power,
     reachable(folder) {
       if (process.getuid?.() === 0) chownSync(folder, NOBODY.uid, NOBODY.gid);
       return folder;

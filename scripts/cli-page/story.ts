@@ -200,6 +200,12 @@ async function checking(recorder: Recorder): Promise<void> {
   await recorder.run('migrate', '--dry-run');
   await recorder.run('conformance', '--topic', 'timers');
   await recorder.run('gate');
+  recorder.text(
+    '## matrix',
+    'Brings about the faults of the [failure matrix](failure-matrix.md) with real processes, on scratch data beside the given file or on the given server: one of them here, all eleven without `--fault`. Exit code 1 if a cell fails.',
+  );
+  await recorder.run('matrix', '--fault', 'F2', '--trials', '1');
+  await recorder.run('matrix', '--store', 'postgres://localhost/app', '--stop-command', 'pg_ctl stop');
   recorder.text('## Mistakes');
   await recorder.run('jobs', 'lst');
   await recorder.run('jobs', 'list', '--state', 'runing');

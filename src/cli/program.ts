@@ -10,6 +10,7 @@ import { registerExport } from './commands/export.js';
 import { registerGate } from './commands/gate.js';
 import { registerJobs } from './commands/jobs.js';
 import { registerKeys } from './commands/keys.js';
+import { registerMatrix } from './commands/matrix.js';
 import { registerMigrate } from './commands/migrate.js';
 import { registerQueues } from './commands/queues.js';
 import { registerRelease } from './commands/release.js';
@@ -46,6 +47,7 @@ const COMMANDS: readonly Register[] = [
   registerVerify,
   registerMigrate,
   registerConformance,
+  registerMatrix,
   registerGate,
   registerCrashWriter,
 ];

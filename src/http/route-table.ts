@@ -16,8 +16,7 @@ import { taskRunRoutes } from './routes/task-runs.js';
 import { taskRoutes } from './routes/tasks.js';
 import { workerRoutes } from './routes/worker.js';
 import { workerReadRoutes } from './routes/worker-reads.js';
-
-const VERSION = '0.1.0';
+import { VERSION } from './version.js';
 
 const described: readonly Route[] = [
   ...jobRoutes,

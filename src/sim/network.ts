@@ -20,6 +20,8 @@ export type NetworkParts = {
   readonly crash: (host: Host, fault: Fault) => void;
   /** Stops a process in good order, and sees to its return. */
   readonly stop: (host: Host, fault: Fault) => void;
+  /** Is told what struck which call. */
+  readonly onFault: (fault: Fault, call: Call) => void;
 };
 
 export type Call = { readonly host: Host; readonly name: keyof Store; readonly asked: readonly unknown[] };
@@ -244,9 +246,11 @@ export class Network {
     }
   }
 
-  #tell(fault: Fault, { host, name }: Call): void {
-    const { hits, world } = this.#parts;
+  #tell(fault: Fault, call: Call): void {
+    const { hits, world, onFault } = this.#parts;
+    const { host, name } = call;
     hits.add('fault', fault.kind);
+    onFault(fault, call);
     world.tell(() => `FAULT ${fault.kind} (${fault.ms} ms) at '${name}' of ${host.name}`);
   }
 

@@ -6,9 +6,10 @@ import { Acknowledged } from './check/acknowledged.js';
 import { checkAtEnd } from './check/at-end.js';
 import { LateResults } from './check/late-results.js';
 import { StoreWatch } from './check/store-watch.js';
+import type { Fault } from './faults.js';
 import { Hits } from './hits.js';
 import { Machines } from './machines.js';
-import { Network } from './network.js';
+import { Network, type Call } from './network.js';
 import { careFor } from './workload/caretaker.js';
 import { Outside } from './workload/outside.js';
 import { operate, type OperateParts } from './workload/operate.js';
@@ -33,11 +34,17 @@ const PATIENCE_MS = 1_800_000;
 /** Leases of processes that are gone must have been ended by others by then. */
 const SETTLE_LEASES = 3;
 
-/** `tell`: gets the story of the run, line by line. */
-export type Telling = { readonly tell?: ((line: string) => void) | null };
+/** `tell`: gets the story of the run, line by line. `onFault`: is told what struck which call. */
+export type Telling = {
+  readonly tell?: ((line: string) => void) | null;
+  readonly onFault?: (fault: Fault, call: Call) => void;
+};
 
 /** Runs one plan: under faults first, then without, until all is at rest; and says what was wrong. */
-export async function simulate(plan: Plan, { tell = null }: Telling = {}): Promise<Outcome> {
+export async function simulate(
+  plan: Plan,
+  { tell = null, onFault = () => undefined }: Telling = {},
+): Promise<Outcome> {
   const world = new World(plan.seed, tell);
   const tables = new Tables();
   const store = memoryStore({ clock: { now: () => world.now }, tables });
@@ -63,6 +70,7 @@ export async function simulate(plan: Plan, { tell = null }: Telling = {}): Promi
       },
       crash: (host, fault) => machines.crash(host, fault),
       stop: (host, fault) => machines.stop(host, fault),
+      onFault,
     },
     plan.faults,
   );

@@ -2,15 +2,16 @@ import { isDeepStrictEqual } from 'node:util';
 import { join } from 'node:path';
 import { readLog, readSteps } from '../../src/engine/read-log.js';
 import { decidedEntry, type Job, type StepLog } from '../../src/kernel/index.js';
+import { findProblems } from '../../src/matrix/find-problems.js';
+import { ORDER_RESULT, orderTasks } from '../../src/matrix/order-task.js';
+import { nameOf } from '../../src/matrix/pointed-store.js';
+import { Points, type Armed } from '../../src/matrix/points.js';
+import { linesOf, sightings, type Sighting } from '../../src/matrix/witness.js';
 import type { CrashGround } from './crash-ground.js';
-import { ORDER_RESULT, orderTasks } from './crash-tasks.js';
-import { findProblems } from './find-problems.js';
-import { nameOf } from './pointed-store.js';
-import type { Armed } from './points.js';
-import { linesOf, sightings, type Sighting } from './witness.js';
+
 import { eventually, WorkerProcess } from './worker-process.js';
 
-const { order } = orderTasks(() => undefined);
+const { order } = orderTasks(new Points());
 
 /** Short, so that the next worker soon takes over; long enough for a busy machine to keep it. */
 const LEASE_MS = 800;

@@ -1,75 +1,7 @@
 import { existsSync } from 'node:fs';
-import { effect, happened, notHappened, task, type Effect, type Task } from '../../src/index.js';
-import { bearWitness, sightings } from './witness.js';
-
-/** `witness`: the file that bodies write to. */
-export type Witnessed = { readonly witness: string };
-type Purchase = Witnessed & { readonly id: string };
-
-type Pass = (point: string) => void;
-
-export const ORDER_RESULT = {
-  cents: 4_200,
-  paid: 'charged',
-  mailed: 'mailed',
-  signals: ['one', 'two', 'three'],
-  shipped: 'shipped',
-} as const;
-
-/** An effect that is seen outside, with a point before and after that. */
-function seen(
-  name: string,
-  done: string,
-  { pass, canTell }: { pass: Pass; canTell: boolean },
-): Effect<Purchase, string> {
-  return effect({
-    name: `shop.${name}`,
-    settle: 0,
-    run({ witness }: Purchase, { idempotencyKey }) {
-      pass(`${name} entered`);
-      bearWitness(witness, name, idempotencyKey);
-      pass(`${name} happened`);
-      return done;
-    },
-    ...(canTell && {
-      reconcile({ witness }: Purchase, { idempotencyKey }) {
-        pass(`${name} asked after`);
-        const found = sightings(witness).some(({ what, key }) => what === name && key === idempotencyKey);
-        bearWitness(witness, `${name}: ${found ? 'happened' : 'notHappened'}`, idempotencyKey);
-        return found ? happened(done) : notHappened();
-      },
-    }),
-  });
-}
-
-/** Every kind of step once, and a child. */
-export function orderTasks(pass: Pass): { order: Task<Witnessed, unknown>; ship: Task<Purchase, string> } {
-  const charge = seen('charge', ORDER_RESULT.paid, { pass, canTell: true });
-  const mail = seen('mail', ORDER_RESULT.mailed, { pass, canTell: false });
-  const parcel = seen('parcel', ORDER_RESULT.shipped, { pass, canTell: true });
-
-  const ship = task<Purchase, string>({ name: 'ship' }, async ({ input, step }) =>
-    step.effect('parcel', parcel, input),
-  );
-  const order = task<Witnessed>({ name: 'order' }, async ({ input: { witness }, step }) => {
-    const cents = await step.run('quote', () => {
-      pass('quote begun');
-      bearWitness(witness, 'quote');
-      pass('quote done');
-      return ORDER_RESULT.cents;
-    });
-    // Another id in a replay would be another effect.
-    const id = await step.uuid();
-    const paid = await step.effect('charge', charge, { witness, id });
-    const mailed = await step.effect('mail', mail, { witness, id });
-    const early = [await step.waitFor<string>('early'), await step.waitFor<string>('early-too')];
-    await step.sleep('cool-off', 60);
-    const signals = [...early, await step.waitFor<string>('late')];
-    const shipped = await step.call('ship', ship, { witness, id });
-    return { cents, paid, mailed, signals, shipped };
-  });
-  return { order, ship };
-}
+import { effect, happened, notHappened, task } from '../../src/index.js';
+import type { Witnessed } from '../../src/matrix/order-task.js';
+import { bearWitness, sightings } from '../../src/matrix/witness.js';
 
 export type Held = Witnessed & {
   /** The body ends once this file is there. */
@@ -100,13 +32,13 @@ const slowly = effect({
   name: 'shop.slowly',
   settle: 0,
   async run({ witness, release }: Held, { idempotencyKey }) {
-    bearWitness(witness, 'entered', idempotencyKey);
+    bearWitness(witness, 'entered', { key: idempotencyKey });
     await fileAppears(release);
-    bearWitness(witness, 'happened', idempotencyKey);
+    bearWitness(witness, 'happened', { key: idempotencyKey });
     return process.pid;
   },
   reconcile({ witness }: Held, { idempotencyKey }) {
-    bearWitness(witness, 'asked after', idempotencyKey);
+    bearWitness(witness, 'asked after', { key: idempotencyKey });
     const found = sightings(witness).some(({ what }) => what === 'happened');
     return found ? happened(0) : notHappened();
   },

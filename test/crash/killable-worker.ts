@@ -2,9 +2,10 @@
 import { openStore } from '../../src/client/open-store.js';
 import { systemClock } from '../../src/client/system-clock.js';
 import { pawl, type WorkOptions } from '../../src/index.js';
-import { neighbour, orderTasks, patient, poison, sending, stalled } from './crash-tasks.js';
-import { pointedStore } from './pointed-store.js';
-import { Points, type Armed } from './points.js';
+import { orderTasks } from '../../src/matrix/order-task.js';
+import { pointedStore } from '../../src/matrix/pointed-store.js';
+import { Points, type Armed } from '../../src/matrix/points.js';
+import { neighbour, patient, poison, sending, stalled } from './crash-tasks.js';
 
 export type Order =
   { readonly work: string; readonly options: WorkOptions; readonly armed: Armed } | { readonly arm: Armed };
@@ -17,7 +18,7 @@ async function obey(order: Order): Promise<void> {
     return;
   }
   points.arm(order.armed);
-  const { order: buy, ship } = orderTasks(points.pass);
+  const { order: buy, ship } = orderTasks(points);
   const store = pointedStore(await openStore(order.work, { clock: systemClock }), points);
   const tasks = [buy, ship, stalled, patient, sending, poison, neighbour];
   const app = await pawl({ store, tasks });

@@ -4,11 +4,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readLog } from '../../src/engine/read-log.js';
 import type { WorkOptions } from '../../src/index.js';
 import type { Event } from '../../src/kernel/index.js';
+import { findProblems } from '../../src/matrix/find-problems.js';
+import { linesOf, sightings } from '../../src/matrix/witness.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { postgresGround, sqliteGround, type CrashGround } from './crash-ground.js';
 import { neighbour, patient, poison, sending, stalled, type Held } from './crash-tasks.js';
-import { findProblems } from './find-problems.js';
-import { linesOf, sightings } from './witness.js';
 import { compileWorker, eventually, WorkerProcess } from './worker-process.js';
 
 const LEASE_MS = 500;

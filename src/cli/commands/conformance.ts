@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
 import { parseStoreUrl } from '../../client/open-store.js';
+import { scratchDatabases, scratchFiles } from '../../matrix/scratch.js';
 import { memoryStore } from '../../stores/memory/memory-store.js';
 import { postgresStore } from '../../stores/postgres/postgres-store.js';
-import { Session } from '../../stores/postgres/session.js';
 import { sqliteStore } from '../../stores/sqlite/sqlite-store.js';
 import { lostConnection, Rig, STORE_CONFORMANCE, type OpenStore } from '../../testkit/conformance/index.js';
 import { storeOf } from '../config/settings.js';
@@ -118,46 +116,26 @@ function scratchOf(url: string): Scratch {
       },
     };
   }
-  return kind === 'sqlite' ? scratchFiles(path) : scratchDatabases(url);
-}
-
-function scratchFiles(path: string): Scratch {
-  const folder = mkdtempSync(join(dirname(resolve(path)), '.pawl-conformance-'));
-  let files = 0;
+  const scratch =
+    kind === 'sqlite' ? scratchFiles(path, 'conformance') : scratchDatabases(url, 'conformance');
   return {
     persistent: true,
-    connects: false,
-    remove: () => rmSync(folder, { recursive: true }),
-    use: (work) => {
-      const file = join(folder, `${files++}.db`);
-      return work({ url: `sqlite:${file}`, open: ({ clock }) => sqliteStore({ path: file, clock }) });
-    },
-  };
-}
-
-function scratchDatabases(url: string): Scratch {
-  const server = new Session({ url });
-  let databases = 0;
-  return {
-    persistent: true,
-    connects: true,
-    remove: () => server.close(),
+    connects: kind === 'postgres',
+    remove: () => scratch.remove(),
     async use(work) {
-      const name = `pawl_conformance_${process.pid}_${databases++}`;
-      await server.single.rows(`CREATE DATABASE ${name}`);
-      const scratch = Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+      const data = await scratch.create();
       try {
-        const open: OpenStore = ({ clock }) => postgresStore({ url: scratch, clock, now: () => clock.now() });
-        const cut = async () => {
-          await server.single.rows(
-            'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1',
-            [name],
-          );
-        };
-        return await work({ url: scratch, open: Object.assign(open, { cut }) });
+        const { cut } = data;
+        const open = openerOf(kind, data.url);
+        return await work({ url: data.url, open: cut ? Object.assign(open, { cut }) : open });
       } finally {
-        await server.single.rows(`DROP DATABASE ${name} WITH (FORCE)`);
+        await data.remove();
       }
     },
   };
+}
+
+function openerOf(kind: 'sqlite' | 'postgres' | 'http', url: string): OpenStore {
+  if (kind === 'sqlite') return ({ clock }) => sqliteStore({ path: parseStoreUrl(url).path, clock });
+  return ({ clock }) => postgresStore({ url, clock, now: () => clock.now() });
 }

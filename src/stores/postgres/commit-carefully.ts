@@ -2,7 +2,8 @@ import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReply } from '../../ports/store.js';
 import { insertDlqItem, replaceDlqItem } from './dlq.js';
 import { ownersOf, takeIdentities } from './identities.js';
-import { codeOf, NOW, type Queries, type Session } from './session.js';
+import { codeOf } from './server-error.js';
+import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
   LOG_COLUMNS,

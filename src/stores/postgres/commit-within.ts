@@ -2,7 +2,8 @@ import type pg from 'pg';
 import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
 import { LOCK_TIMEOUT, saveOne } from './commit-carefully.js';
-import { codeOf, type Session } from './session.js';
+import { codeOf } from './server-error.js';
+import type { Session } from './session.js';
 
 const NO_TRANSACTION = '25P01';
 

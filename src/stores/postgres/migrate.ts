@@ -15,7 +15,7 @@ const RECORD = recordSql('pawl.schema_version', MIGRATIONS);
 export async function migrate(session: Session, mode: MigrationMode): Promise<void> {
   const before = await versionOf(session.single);
   if (pendingSteps(before, MIGRATIONS, mode).length === 0) return;
-  await session.transaction(async (db) => {
+  await session.patient(async (db) => {
     await db.rows('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
     for (const sql of statementsOf(PREPARE)) await db.rows(sql);
     const pending = pendingSteps(await versionOf(db), MIGRATIONS, mode);

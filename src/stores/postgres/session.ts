@@ -1,7 +1,8 @@
 import pg from 'pg';
-import { PawlError, type ErrorCode } from '../../errors.js';
 import type { Loaded } from '../../ports/store.js';
 import { RecentJobs } from '../recent-jobs.js';
+import { mayTryAgain, storeError } from './server-error.js';
+import { KEEP_ALIVE, leave, takeSilence } from './silence.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
@@ -15,11 +16,11 @@ export interface Queries {
 /** The store's time within a statement whose first value is `fixedNow()`: read once, so that an index can be asked. */
 export const NOW = '(SELECT coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint))';
 
+/** A statement that is given up, and its connection with it, once it has not been answered for so long. */
+export type Bounded = pg.QueryConfig & { readonly query_timeout?: number };
+
 /** How often a transaction is tried that the server gave up, or whose outcome is unknown. */
 const TRIES = 5;
-
-/** Serialisation failure and deadlock: nothing happened, and the same again may well succeed. */
-const GIVEN_UP = new Set(['40001', '40P01']);
 
 /** Times are whole milliseconds and fit a number exactly. */
 const BIGINT = 20;
@@ -66,7 +67,11 @@ export class Session {
   readonly #carefulPool: pg.Pool;
   readonly #clock: (() => number) | undefined;
   readonly #prepares: boolean;
+  /** Connections that nobody uses just now. */
+  readonly #idle = new Set<pg.PoolClient>();
+  #closing = false;
   readonly url: string;
+  readonly silenceMs: number;
   readonly recent: RecentJobs<Pick<Loaded, 'job' | 'link'>>;
 
   constructor({ url, now, rememberBytes }: SessionOptions) {
@@ -74,9 +79,10 @@ export class Session {
     const address = new URL(url);
     this.#prepares = address.searchParams.get('prepare') !== 'false';
     address.searchParams.delete('prepare');
+    this.silenceMs = takeSilence(address);
     this.url = address.toString();
-    this.#pool = poolOf(this.url, MOST_CONNECTIONS);
-    this.#carefulPool = poolOf(this.url, MOST_CAREFUL);
+    this.#pool = this.#poolOf(MOST_CONNECTIONS);
+    this.#carefulPool = this.#poolOf(MOST_CAREFUL);
     this.#clock = now;
   }
 
@@ -91,7 +97,7 @@ export class Session {
 
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
   get single(): Queries {
-    return this.#queries((query) => persist(() => this.#pool.query(query)));
+    return this.#queries((query) => persist(() => this.#pool.query(this.#bounded(query))));
   }
 
   /**
@@ -102,6 +108,12 @@ export class Session {
     return persist(() => this.#attempt(this.#pool, this.#with(work)));
   }
 
+  /** A transaction whose statements may take as long as they like, or wait for others as long. */
+  patient<T>(work: (db: Queries) => Promise<T>): Promise<T> {
+    const unbounded = (client: pg.PoolClient) => work(this.#queries((query) => client.query(query)));
+    return persist(() => this.#attempt(this.#pool, unbounded));
+  }
+
   /** A transaction that may wait long for someone else's. It takes no connection away from the others. */
   careful<T>(work: (db: Queries) => Promise<T>): Promise<T> {
     return persist(() => this.#attempt(this.#carefulPool, this.#with(work)));
@@ -110,6 +122,16 @@ export class Session {
   /** Statements on a connection that the application owns, within its transaction. */
   within(client: pg.ClientBase): Queries {
     return this.#queries((query) => this.told(client.query(query)));
+  }
+
+  /** The same on a connection of ours. */
+  own(client: pg.PoolClient): Queries {
+    return this.#queries((query) => this.told(client.query(this.#bounded(query))));
+  }
+
+  /** One statement of ours, such as COMMIT, on a connection of ours. */
+  async say(client: pg.PoolClient, text: string): Promise<void> {
+    await client.query(this.#bounded({ text }));
   }
 
   /** A connection for a transaction of its own, which may take long. */
@@ -126,12 +148,16 @@ export class Session {
     }
   }
 
+  /** Says farewell without waiting for an answer, which might never come. */
   async close(): Promise<void> {
-    await Promise.all([this.#pool.end(), this.#carefulPool.end()]);
+    const ended = Promise.all([this.#pool.end(), this.#carefulPool.end()]);
+    this.#closing = true;
+    for (const client of this.#idle) leave(client);
+    await ended;
   }
 
   #with<T>(work: (db: Queries) => Promise<T>): (client: pg.PoolClient) => Promise<T> {
-    return (client) => work(this.#queries((query) => client.query(query)));
+    return (client) => work(this.#queries((query) => client.query(this.#bounded(query))));
   }
 
   /** BEGIN travels with the first statement, so that it costs no round trip of its own. */
@@ -139,12 +165,12 @@ export class Session {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
-      const begun = client.query(BEGIN);
+      const begun = this.say(client, BEGIN);
       const [result] = await Promise.all([work(client), begun]);
-      await client.query('COMMIT');
+      await this.say(client, 'COMMIT');
       return result;
     } catch (error) {
-      broken = await client.query('ROLLBACK').then(
+      broken = await this.say(client, 'ROLLBACK').then(
         () => undefined,
         (failure: Error) => failure,
       );
@@ -158,14 +184,39 @@ export class Session {
   async #alone(query: pg.QueryConfig): Promise<pg.QueryResult> {
     const client = await this.#pool.connect();
     const [, result, ended] = await Promise.allSettled([
-      client.query(BEGIN),
-      client.query(query),
-      client.query('COMMIT'),
+      this.say(client, BEGIN),
+      client.query(this.#bounded(query)),
+      this.say(client, 'COMMIT'),
     ]);
     client.release(ended.status === 'rejected');
     if (result.status === 'rejected') throw result.reason;
     if (ended.status === 'rejected') throw ended.reason;
     return result.value;
+  }
+
+  #bounded(query: pg.QueryConfig): Bounded {
+    return { ...query, query_timeout: this.silenceMs };
+  }
+
+  #poolOf(max: number): pg.Pool {
+    const pool = new pg.Pool({
+      connectionString: this.url,
+      max,
+      application_name: 'pawl',
+      pipeline: true,
+      connectionTimeoutMillis: this.silenceMs,
+      ...KEEP_ALIVE,
+    });
+    // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    pool.on('acquire', (client) => this.#idle.delete(client));
+    pool.on('remove', (client) => this.#idle.delete(client));
+    pool.on('release', (_error, client) => {
+      if (this.#closing) leave(client);
+      else this.#idle.add(client);
+    });
+    return pool;
   }
 
   #queries(send: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Queries {
@@ -182,19 +233,6 @@ export class Session {
     };
     return { now, fixedNow, rows };
   }
-}
-
-function poolOf(url: string, max: number): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString: url,
-    max,
-    application_name: 'pawl',
-    pipeline: true,
-  });
-  // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  return pool;
 }
 
 async function persist<T>(attempt: () => Promise<T>): Promise<T> {
@@ -217,41 +255,4 @@ function nameOf(sql: string): string {
     names.set(sql, name);
   }
   return name;
-}
-
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-function isConnectionFailure(error: unknown): boolean {
-  const code = codeOf(error);
-  const lost =
-    error instanceof Error && /connection (terminated|is closed|error)|not queryable/i.test(error.message);
-  return (
-    lost ||
-    /^(08|57P0|25P03)/.test(code) ||
-    ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT'].includes(code)
-  );
-}
-
-function mayTryAgain(error: unknown): boolean {
-  return GIVEN_UP.has(codeOf(error)) || isConnectionFailure(error);
-}
-
-const CODES: readonly (readonly [sqlState: RegExp, code: ErrorCode])[] = [
-  [/^28/, 'STORE_ACCESS_DENIED'],
-  [/^42501$/, 'STORE_ACCESS_DENIED'],
-  [/^53100$/, 'STORE_FULL'],
-  [/^25006$/, 'STORE_READ_ONLY'],
-];
-
-/** Errors of the server become ours; what our own code threw stays what it is. */
-function storeError(error: unknown): unknown {
-  const fromServer = error instanceof pg.DatabaseError || isConnectionFailure(error);
-  if (!fromServer || !(error instanceof Error)) return error;
-  const [, code] = CODES.find(([sqlState]) => sqlState.test(codeOf(error))) ?? [
-    '',
-    'STORE_UNAVAILABLE' as const,
-  ];
-  return new PawlError(code, { detail: `Postgres: ${error.message || codeOf(error)}`, cause: error });
 }

@@ -15,7 +15,7 @@ export async function begin(session: Session): Promise<StoreTransaction> {
     ended = true;
     let broken: Error | undefined;
     try {
-      await client.query(how);
+      await session.say(client, how);
     } catch (error) {
       broken = error instanceof Error ? error : new Error(String(error));
       throw error;
@@ -25,7 +25,7 @@ export async function begin(session: Session): Promise<StoreTransaction> {
   };
   try {
     await session.told(
-      client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = '${IDLE_TIMEOUT}'`),
+      session.say(client, `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '${IDLE_TIMEOUT}'`),
     );
   } catch (error) {
     client.release(true);
@@ -34,7 +34,7 @@ export async function begin(session: Session): Promise<StoreTransaction> {
   return {
     tx: client satisfies pg.ClientBase,
     async commit(item) {
-      const db = session.within(client);
+      const db = session.own(client);
       try {
         const reply = await saveOne(db, item);
         const now = await db.now();

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { localWakeUps } from '../local-wake-ups.js';
 import type { Session } from './session.js';
+import { KEEP_ALIVE, leave } from './silence.js';
 
 const CHANNEL = 'pawl_wake';
 /** Notifications are collected for so long: they only save waiting, and each one costs a statement. */
@@ -43,7 +44,13 @@ export function notifiedWakeUps(
     listen(hear) {
       const stopLocal = local.listen(hear);
       listeners += 1;
-      if (session.listens) listener ??= new Listener({ url: session.url, clock, hear: local.wake });
+      if (session.listens)
+        listener ??= new Listener({
+          url: session.url,
+          silenceMs: session.silenceMs,
+          clock,
+          hear: local.wake,
+        });
       return async () => {
         await stopLocal();
         listeners -= 1;
@@ -74,6 +81,7 @@ function payloadsOf(lanes: readonly string[]): string[] {
 
 type ListenerOptions = {
   readonly url: string;
+  readonly silenceMs: number;
   readonly clock: Pick<Clock, 'after'>;
   readonly hear: (lanes: readonly string[]) => void;
 };
@@ -95,12 +103,23 @@ class Listener {
     this.#stopped = true;
     this.#cancelRetry();
     await this.#connecting;
-    await this.#client?.end().catch(() => undefined);
+    const client = this.#client;
+    if (client === null) return;
+    const ended = client.end().catch(() => undefined);
+    leave(client);
+    await ended;
   }
 
   async #connect(): Promise<void> {
     if (this.#stopped) return;
-    const client = new pg.Client({ connectionString: this.#options.url, application_name: 'pawl listener' });
+    const { url, silenceMs } = this.#options;
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'pawl listener',
+      connectionTimeoutMillis: silenceMs,
+      query_timeout: silenceMs,
+      ...KEEP_ALIVE,
+    });
     let lost = false;
     const again = (): void => {
       if (lost || this.#stopped) return;

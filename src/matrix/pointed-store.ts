@@ -1,5 +1,5 @@
-import { decodeEvents, type Event } from '../../src/kernel/index.js';
-import type { CommitItem, CommitReplies, Store } from '../../src/ports/store.js';
+import { decodeEvents, type Event } from '../kernel/index.js';
+import type { CommitItem, CommitReplies, Store } from '../ports/store.js';
 import type { Points } from './points.js';
 
 /** Loops ask these again and again. Only a round that found something is a point, and the first of all. */
@@ -68,7 +68,10 @@ function claimWith(method: Method, points: Points): Method {
       return item;
     };
     const reply = await claim({ ...request, decide });
-    for (const job of reply.jobs) points.pass(`after claim of ${job.spec.task}`);
+    for (const { spec, attemptId } of reply.jobs) {
+      points.claimed(spec.jobId, attemptId ?? '');
+      points.pass(`after claim of ${spec.task}`);
+    }
     return reply;
   };
   return pointed as unknown as Method;

@@ -1,10 +1,20 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 /** What bodies did to the world outside. One line for each, which outlives whoever wrote it. */
-export type Sighting = { readonly what: string; readonly key: string; readonly pid: number };
+export type Sighting = {
+  readonly what: string;
+  readonly key: string;
+  readonly pid: number;
+  /** The claim under which it was done, where that is known. */
+  readonly attemptId: string;
+};
 
-export function bearWitness(file: string, what: string, key = ''): void {
-  appendFileSync(file, `${JSON.stringify({ what, key, pid: process.pid } satisfies Sighting)}\n`);
+export function bearWitness(
+  file: string,
+  what: string,
+  { key = '', attemptId = '' }: { key?: string; attemptId?: string } = {},
+): void {
+  appendFileSync(file, `${JSON.stringify({ what, key, pid: process.pid, attemptId } satisfies Sighting)}\n`);
 }
 
 export function sightings(file: string): Sighting[] {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { chainHash } from '../../src/engine/sha256.js';
+import { chainHash } from '../engine/sha256.js';
 import {
   changesOf,
   decodeEvents,
@@ -7,9 +7,9 @@ import {
   findBrokenLink,
   replay,
   type Commit,
-} from '../../src/kernel/index.js';
-import type { Store } from '../../src/ports/store.js';
-import { holderOf } from '../../src/worker/names.js';
+} from '../kernel/index.js';
+import type { Store } from '../ports/store.js';
+import { holderOf } from '../worker/names.js';
 
 /** What is wrong with a job's log: its chain, its order, the rules of its history, or the row beside it. */
 export async function findProblems(store: Store, jobId: string): Promise<string[]> {

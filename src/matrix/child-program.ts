@@ -1,0 +1,48 @@
+import { openStore } from '../client/open-store.js';
+import { pawl, type WorkOptions } from '../client/pawl.js';
+import { systemClock } from '../client/system-clock.js';
+import { openDatabase } from '../stores/sqlite/driver.js';
+import { lateTask } from './late-task.js';
+import { orderTasks } from './order-task.js';
+import { pointedStore } from './pointed-store.js';
+import { Points, type Armed } from './points.js';
+
+export type Order =
+  | { readonly work: string; readonly options: WorkOptions; readonly armed: Armed }
+  | {
+      readonly signal: { readonly store: string; readonly jobId: string; readonly key: string };
+      readonly payload: unknown;
+      readonly armed: Armed;
+    }
+  /** Takes the one lock of a SQLite file, in a transaction that it never ends. */
+  | { readonly lock: string };
+
+const points = new Points();
+
+/** What a process of the matrix does: as it is told by its parent, and no longer than that lives. */
+export function obeyOrders(): Promise<never> {
+  process.on('message', (order: Order) => {
+    void obey(order).then(() => process.send?.('done'));
+  });
+  process.on('disconnect', () => process.exit());
+  return new Promise(() => undefined);
+}
+
+async function obey(order: Order): Promise<void> {
+  if ('lock' in order) {
+    const database = await openDatabase(order.lock);
+    // Something must stand in the log of the file that is never committed.
+    database.exec(
+      'PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE; CREATE TABLE never_committed (n INTEGER) STRICT',
+    );
+    return;
+  }
+  points.arm(order.armed);
+  const { order: buy, ship } = orderTasks(points);
+  const tasks = [buy, ship, lateTask(points)];
+  const url = 'work' in order ? order.work : order.signal.store;
+  const store = pointedStore(await openStore(url, { clock: systemClock }), points);
+  const app = await pawl({ store, tasks, alerts: false });
+  if ('work' in order) await app.work(order.options);
+  else await app.job(order.signal.jobId).signal(order.signal.key, order.payload);
+}

@@ -1,0 +1,94 @@
+import { planOf } from '../sim/plan.js';
+import { simulate, type Outcome } from '../sim/simulation.js';
+import {
+  CELLS,
+  FAULT_IDS,
+  GUARANTEE_IDS,
+  LOST_IN_MEMORY,
+  type FaultId,
+  type Guarantee,
+  type Said,
+} from './cells.js';
+import type { Cell, Row } from './outcome.js';
+import { SIMULATED, strikeOf, type SimStrike } from './simulated-faults.js';
+
+/** A schedule of the simulator takes some milliseconds: so many stand for one trial. */
+const SCHEDULES = 100;
+
+/** The invariants of docs/simulator.md that each guarantee rests on. */
+const INVARIANTS: Readonly<Record<Guarantee, readonly number[]>> = {
+  G1: [13, 14, 23, 24, 25, 26, 27],
+  G2: [8],
+  G3: [7],
+  G4: [9, 20, 21],
+  G5: [1, 10, 11, 12, 15, 16, 17],
+  G6: [2, 3, 4, 5, 6, 18, 19, 22],
+  G7: [7, 8],
+};
+
+type Met = { readonly times: number; readonly outcome: Outcome };
+
+/**
+ * The matrix of a store in memory. Nothing of it outlives a process, so the processes are simulated, and the store is
+ * what they share: the same code under virtual time, and the invariants checked after every commit.
+ */
+export async function simulatedMatrix({
+  trials,
+  only,
+  onTrial,
+}: {
+  readonly trials: number;
+  readonly only: readonly FaultId[] | null;
+  readonly onTrial: (done: number) => void;
+}): Promise<Row[]> {
+  const wanted = FAULT_IDS.filter((id) => only?.includes(id) ?? true);
+  const met = new Map<FaultId, Met[]>(wanted.map((id) => [id, []]));
+  for (let seed = 1; seed <= trials * SCHEDULES; seed++) {
+    const plan = planOf(seed);
+    const strikes: SimStrike[] = [];
+    const outcome = await simulate(plan, {
+      onFault: (fault, call) => strikes.push(strikeOf(fault, call, plan.leaseMs)),
+    });
+    const times = wanted.map((id) => SIMULATED[id](strikes, outcome.hits));
+    // What goes wrong where no fault was met is everybody's.
+    const isAll = outcome.breaches.length > 0 && times.every((count) => count === 0);
+    for (const [n, id] of wanted.entries()) {
+      if (isAll || (times[n] ?? 0) > 0) met.get(id)?.push({ times: times[n] ?? 0, outcome });
+    }
+    if (seed % SCHEDULES === 0) onTrial(seed);
+  }
+  return wanted.map((id) => rowOf(id, met.get(id) ?? []));
+}
+
+function rowOf(fault: FaultId, met: readonly Met[]): Row {
+  const struck = met.reduce((sum, { times }) => sum + times, 0);
+  const cells = Object.fromEntries(
+    GUARANTEE_IDS.map((guarantee) => {
+      const said = fault === 'F9' && guarantee === 'G5' ? LOST_IN_MEMORY : CELLS[fault][guarantee];
+      return [guarantee, cellOf(said, guarantee, met)];
+    }),
+  ) as Record<Guarantee, Cell>;
+  return {
+    fault,
+    cells,
+    how: met.length === 0 ? [] : [`met ${struck} times in ${met.length} simulated schedules`],
+    instead: 'simulated processes in virtual time',
+    unproven: met.length === 0 ? 'no schedule met it: ask for more trials' : null,
+  };
+}
+
+function cellOf(said: Said, guarantee: Guarantee, met: readonly Met[]): Cell {
+  const problems = met.flatMap(({ outcome: { seed, breaches } }) =>
+    breaches
+      .filter(({ invariant }) => INVARIANTS[guarantee].includes(invariant))
+      .map(({ invariant, problem }) => `seed ${seed}, invariant ${invariant}: ${problem}`),
+  );
+  const decisions = met.reduce((sum, { outcome }) => sum + outcome.decisions, 0);
+  const counted = {
+    decisions,
+    [`breaches of invariants ${INVARIANTS[guarantee].join(', ')}`]: problems.length,
+  };
+  const state =
+    problems.length > 0 ? 'fails' : said.claim === 'n/a' ? 'n/a' : met.length === 0 ? 'not proven' : 'holds';
+  return { state, said, trials: met.length, counted, problems };
+}

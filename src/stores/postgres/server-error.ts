@@ -1,0 +1,46 @@
+import pg from 'pg';
+import { PawlError, type ErrorCode } from '../../errors.js';
+
+/** Serialisation failure and deadlock: nothing happened, and the same again may well succeed. */
+const GIVEN_UP = new Set(['40001', '40P01']);
+
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function isConnectionFailure(error: unknown): boolean {
+  const code = codeOf(error);
+  const lost =
+    error instanceof Error &&
+    /connection (terminated|is closed|error)|not queryable|read timeout|timeout (expired|exceeded)/i.test(
+      error.message,
+    );
+  return (
+    lost ||
+    /^(08|57P0|25P03)/.test(code) ||
+    ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT'].includes(code)
+  );
+}
+
+/** Nothing happened, or nobody can tell: it may be sent again as it was. */
+export function mayTryAgain(error: unknown): boolean {
+  return GIVEN_UP.has(codeOf(error)) || isConnectionFailure(error);
+}
+
+const CODES: readonly (readonly [sqlState: RegExp, code: ErrorCode])[] = [
+  [/^28/, 'STORE_ACCESS_DENIED'],
+  [/^42501$/, 'STORE_ACCESS_DENIED'],
+  [/^53100$/, 'STORE_FULL'],
+  [/^25006$/, 'STORE_READ_ONLY'],
+];
+
+/** Errors of the server become ours; what our own code threw stays what it is. */
+export function storeError(error: unknown): unknown {
+  const fromServer = error instanceof pg.DatabaseError || isConnectionFailure(error);
+  if (!fromServer || !(error instanceof Error)) return error;
+  const [, code] = CODES.find(([sqlState]) => sqlState.test(codeOf(error))) ?? [
+    '',
+    'STORE_UNAVAILABLE' as const,
+  ];
+  return new PawlError(code, { detail: `Postgres: ${error.message || codeOf(error)}`, cause: error });
+}

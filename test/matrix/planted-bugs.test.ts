@@ -1,0 +1,77 @@
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { FaultId, Guarantee } from '../../src/matrix/cells.js';
+import type { Bug } from '../../src/sim/bugs/bug.js';
+import { BUGS } from '../../src/sim/bugs/index.js';
+import { plant, uproot } from '../../src/sim/bugs/plant.js';
+import { compileCli } from '../cli-processes/compile-cli.js';
+import { LONG } from '../long-mode.js';
+import { matrixJson, scratchStore } from './run-cli.js';
+
+const known = (name: string): Bug => {
+  const bug = BUGS.find((one) => one.name === name);
+  if (bug === undefined) throw new Error(`there is no bug '${name}'`);
+  return bug;
+};
+
+type Planted = {
+  readonly bug: Bug;
+  readonly fault: FaultId;
+  /** These must be red. */
+  readonly red: readonly Guarantee[];
+  /** In `npm test`, too. */
+  readonly ci: boolean;
+};
+
+const PLANTED: readonly Planted[] = [
+  {
+    bug: {
+      name: 'no fence on SQLite',
+      file: 'stores/sqlite/commit',
+      from: 'ON CONFLICT DO NOTHING RETURNING job',
+      to: 'ON CONFLICT DO UPDATE SET command_id = excluded.command_id, body = excluded.body, link = excluded.link RETURNING job',
+    },
+    fault: 'F6',
+    red: ['G6'],
+    ci: true,
+  },
+  { bug: known('effect re-run on unknown outcome'), fault: 'F2', red: ['G2'], ci: true },
+  {
+    bug: {
+      name: 'records are not replayed',
+      file: 'worker/run-step',
+      from: 'if (recorded !== null)',
+      to: 'if (false)',
+    },
+    fault: 'F3',
+    red: ['G3'],
+    ci: true,
+  },
+  { bug: known('early signal dropped'), fault: 'F1', red: ['G4'], ci: true },
+  { bug: known('lease never expires'), fault: 'F10', red: ['G1', 'G5'], ci: false },
+];
+
+let sources: string;
+beforeAll(() => {
+  sources = fileURLToPath(new URL('src', compileCli('planted')));
+}, 120_000);
+
+describe('GUA-1 a cell can fail', { timeout: 240_000 }, () => {
+  const scratch = scratchStore();
+  afterAll(() => scratch.remove());
+
+  test.each(PLANTED.filter(({ ci }) => ci || LONG).map((one) => [one.bug.name, one] as const))(
+    '%s',
+    async (_name, { bug, fault, red }) => {
+      const planted = plant(sources, bug);
+      const args = ['--store', scratch.url, '--fault', fault, '--trials', '1', '--patience', '6'];
+      const { code, matrices } = await matrixJson(planted, args).finally(() => uproot(planted));
+      const [row] = matrices[0]?.rows ?? [];
+      for (const guarantee of red) {
+        expect(row?.cells[guarantee], guarantee).toMatchObject({ state: 'fails' });
+        expect(row?.cells[guarantee].problems.length).toBeGreaterThan(0);
+      }
+      expect(code).toBe(1);
+    },
+  );
+});
