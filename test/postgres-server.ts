@@ -12,6 +12,8 @@ export type PostgresServer = {
   createDatabase(): Promise<string>;
   /** Lets the server's user into a folder, and answers with its path. */
   reachable(folder: string): string;
+  /** Ends it, in the middle of everything if `crash`, and starts it again on the same files and port. Null: it is not ours. */
+  readonly restart: ((how: { crash: boolean }) => Promise<void>) | null;
   stop(): Promise<void>;
 };
 
@@ -27,7 +29,7 @@ const ACCESS = 'host all /^locked_ 127.0.0.1/32 scram-sha-256\nhost all all 127.
  */
 export async function startPostgres(): Promise<PostgresServer> {
   const given = process.env['PAWL_TEST_POSTGRES_URL'];
-  if (given !== undefined) return server(given, async () => undefined);
+  if (given !== undefined) return server(given, { restart: null, stop: async () => undefined });
 
   const folder = mkdtempSync(join(tmpdir(), 'pawl-postgres-'));
   const data = join(folder, 'data');
@@ -63,24 +65,37 @@ export async function startPostgres(): Promise<PostgresServer> {
     '-c',
     'max_connections=200',
   ];
-  const running = spawn(join(native, 'bin/postgres'), ['-D', data, ...settings], {
-    ...options,
-    stdio: 'ignore',
-  });
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
-  await reachable(url, running);
-  return server(url, async () => {
-    const ended = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGINT');
+  const launch = async (): Promise<ChildProcess> => {
+    const child = spawn(join(native, 'bin/postgres'), ['-D', data, ...settings], {
+      ...options,
+      stdio: 'ignore',
+    });
+    await reachable(url, child);
+    return child;
+  };
+  const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
     await ended;
-    rmSync(folder, { recursive: true });
+  };
+  let running = await launch();
+  return server(url, {
+    async restart({ crash }) {
+      await end(running, crash ? 'SIGQUIT' : 'SIGINT');
+      running = await launch();
+    },
+    async stop() {
+      await end(running, 'SIGINT');
+      rmSync(folder, { recursive: true });
+    },
   });
 }
 
-function server(url: string, stop: () => Promise<void>): PostgresServer {
+function server(url: string, ways: Pick<PostgresServer, 'restart' | 'stop'>): PostgresServer {
   let databases = 0;
   return {
-    stop,
+    ...ways,
     reachable(folder) {
       if (process.getuid?.() === 0) chownSync(folder, NOBODY.uid, NOBODY.gid);
       return folder;
