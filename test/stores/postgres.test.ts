@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/client/open-store.js';
 import type { PawlError } from '../../src/errors.js';
@@ -47,6 +48,23 @@ describe('Postgres', () => {
     }
     expect((await rig.store.counts({ tenantId: null })).counts).toEqual({ queued: 5 });
     await rig.stop();
+  });
+
+  test('GUA-10 a heartbeat does not wait behind reads that take long', async () => {
+    const url = await server.createDatabase();
+    const store = await openStore(url, { clock: fakeClock(T0) });
+    const worker = { id: 'w', incarnation: 'w.1' };
+    const beat = () => store.beat({ worker, leaseMs: 1_000, lanes: [] });
+    await beat();
+    const locker = new pg.Client({ connectionString: url });
+    await locker.connect();
+    await locker.query('BEGIN; LOCK TABLE pawl.dlq_items');
+    const reads = Array.from({ length: 20 }, () => store.dlqOpen());
+    expect(await beat()).toMatchObject({ alive: true });
+    await locker.query('COMMIT');
+    await Promise.all(reads);
+    await locker.end();
+    await store.close();
   });
 
   test('several processes may migrate at once', async () => {
