@@ -26,6 +26,31 @@ describe('unlucky moments', () => {
     expect((await rig.ended(handle, { atMost: '6s' })).result).toBe('"too late"');
   });
 
+  test('GUA-6 a sleep that ran out while nobody held the job does not overtake what had won against it', async () => {
+    const cluster = newCluster();
+    const winners: string[] = [];
+    const job = task({ name: 'job' }, async ({ step }) => {
+      // Handed out one in each turn: the replay takes its time.
+      const many = Array.from({ length: 60 }, (_, index) => step.run(`before-${index}`, () => index));
+      const work = step.run('work', () => 'work');
+      const winner = await Promise.race([work, step.sleep('limit', '5s').then(() => 'limit')]);
+      winners.push(winner);
+      await Promise.all(many);
+      await step.waitFor('go');
+      return winner;
+    });
+    const first = await cluster.join([job]);
+    const { job: handle } = await first.app.start(job, null);
+    await first.idle();
+    await first.stop();
+    const client = await cluster.join([job], false);
+    await client.app.job(handle.id).signal('go', null);
+    cluster.clock.advance(10_000);
+    const second = await cluster.join([job]);
+    expect(await second.ended(client.app.job(handle.id))).toMatchObject({ result: '"work"' });
+    expect(winners).toEqual(['work', 'work']);
+  });
+
   test('a start that is repeated past its child’s deadline does not tell the parent that the child failed', async () => {
     const cluster = newCluster();
     let starts = 0;
