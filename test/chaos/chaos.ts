@@ -30,7 +30,10 @@ export type ChaosOptions = {
 
 export type ChaosResult = {
   readonly store: StoreKind;
+  /** Of the database, with its name. */
+  readonly version: string;
   readonly seed: number;
+  readonly workers: number;
   readonly seconds: number;
   readonly breaches: readonly Breach[];
   readonly jobs: number;
@@ -56,6 +59,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { store: kind, minutes, kills, seed, print } = options;
   const startedAt = performance.now();
   const ground = await openGround(kind);
+  const version = await ground.version();
   const verdict = new Verdict({ decisions: () => 0, onBreach: () => undefined });
   const cast = castOf(options, ground);
   const client = new HttpClient(`http://127.0.0.1:${ground.port}`);
@@ -117,7 +121,9 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const { starts, signals, cancels, requeues } = load.acknowledged;
   return {
     store: kind,
+    version,
     seed,
+    workers: options.workers,
     seconds: seconds(),
     breaches: verdict.breaches,
     jobs,
@@ -166,9 +172,9 @@ async function stopAll({ workers, server }: Cast, verdict: Verdict): Promise<voi
   const codes = await Promise.all(all.map((actor) => actor.stop(STOP_WITHIN_MS)));
   for (const [index, code] of codes.entries())
     verdict.expect(code === 0, 27, () => `${all[index]?.name} was told to stop, and ended with ${code}`);
-  for (const { surprises, logFile } of all)
+  for (const { name, surprises } of all)
     for (const { code, what } of surprises)
-      verdict.expect(code === NO_STORE, 23, () => `${what}; see ${logFile}`);
+      verdict.expect(code === NO_STORE, 23, () => `${what}; see ${name}.log`);
 }
 
 function told(done: Readonly<Record<string, number>>): string {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { openStore } from '../../src/client/open-store.js';
 import { systemClock } from '../../src/client/system-clock.js';
 import type { Store } from '../../src/ports/store.js';
@@ -21,6 +22,8 @@ export type Ground = {
   readonly port: number;
   /** Restarts the database; null if there is none to restart. */
   readonly restart: ((how: { crash: boolean }) => Promise<void>) | null;
+  /** Of the database, with its name. */
+  version(): Promise<string>;
   /** What the database itself says about its files; null if all is well. */
   findDamage(): Promise<string | null>;
   /** `keep`: its files stay, for whoever wants to look. */
@@ -43,14 +46,18 @@ export async function openGround(kind: StoreKind): Promise<Ground> {
     outsideFolder,
     port: await freePort(),
     restart: server?.restart ?? null,
+    async version() {
+      if (server === null) return `SQLite ${await askFile(path, 'SELECT sqlite_version() AS said')}`;
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+      await client.end();
+      return `Postgres ${rows[0]?.server_version}`;
+    },
     async findDamage() {
       if (server !== null) return null;
-      const raw = await openDatabase(path);
-      const { integrity_check: found } = raw.prepare('PRAGMA integrity_check').get() as {
-        integrity_check: string;
-      };
-      raw.close();
-      return found === 'ok' ? null : found;
+      const said = await askFile(path, 'SELECT integrity_check AS said FROM pragma_integrity_check');
+      return said === 'ok' ? null : said;
     },
     async close(keep) {
       await store.close();
@@ -58,6 +65,13 @@ export async function openGround(kind: StoreKind): Promise<Ground> {
       if (!keep) rmSync(folder, { recursive: true, maxRetries: 3 });
     },
   };
+}
+
+async function askFile(path: string, sql: string): Promise<string> {
+  const raw = await openDatabase(path);
+  const { said } = raw.prepare(sql).get() as { said: string };
+  raw.close();
+  return said;
 }
 
 async function freePort(): Promise<number> {
