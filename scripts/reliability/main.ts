@@ -66,7 +66,7 @@ const summary = await ask<Summary>('src/sim/main.js', [
 ]);
 const chaos: ChaosResult[] = [];
 for (const store of ['sqlite', 'postgres']) {
-  const asked = [
+  const options = [
     '--store',
     store,
     '--minutes',
