@@ -62,7 +62,12 @@ const { commit, isClean } = revision(values.page);
 process.stderr.write(`seeds from ${from} on for ${seconds} s\n`);
 const cores = availableParallelism();
 const summary = await ask<Summary>('src/sim/main.js', [
-  ...['--seconds', `${seconds}`, '--from', `${from}`, '--cores', `${cores}`],
+  '--seconds',
+  `${seconds}`,
+  '--from',
+  `${from}`,
+  '--cores',
+  `${cores}`,
 ]);
 const chaos: ChaosResult[] = [];
 for (const store of ['sqlite', 'postgres']) {

@@ -178,7 +178,7 @@ describe('unlucky moments', () => {
 });
 
 async function afterMicrotasks(count: number, action: () => void): Promise<void> {
-  for (let passed = 0; passed < count; passed++) await null;
+  for (let passed = 0; passed < count; passed++) await Promise.resolve();
   action();
 }
 

@@ -36,12 +36,12 @@ export function checkOutside(
       8,
       () => `${where} was declared not to have happened, and nobody had said so`,
     );
-    const results = sights.flatMap((sight) =>
-      sight.saw === 'happened' ? [JSON.stringify(sight.result)] : [],
+    const results = new Set(
+      sights.flatMap((sight) => (sight.saw === 'happened' ? [JSON.stringify(sight.result)] : [])),
     );
     for (const result of use.results)
       verdict.expect(
-        results.includes(result),
+        results.has(result),
         7,
         () => `${where} is recorded as ${result}, which is not what happened`,
       );

@@ -35,11 +35,16 @@ export async function readJobs(
   const jobs = new Map<string, LogWatch>();
   const effects = new EffectUses();
   const begun = new Map<string, number[]>();
+  const begunOf = (name: string): number[] => {
+    const times = begun.get(name) ?? [];
+    begun.set(name, times);
+    return times;
+  };
   const read = async ({ jobId }: Pick<JobRow, 'jobId'>): Promise<void> => {
     const watch = new LogWatch(jobId, { hits, verdict }, ({ event, after }) => {
       effects.take(jobId, event);
       if (event.type === 'attempt.started' && event.actor !== 'recovery')
-        begun.get(after.spec.task)?.push(event.at) ?? begun.set(after.spec.task, [event.at]);
+        begunOf(after.spec.task).push(event.at);
     });
     jobs.set(jobId, watch);
     for (let fromRev = 1; ;) {
