@@ -116,6 +116,34 @@ describe('unlucky moments', () => {
     expect(said).toEqual([]);
   });
 
+  test('GUA-8 a message is not lost with a command that is refused beside one that is saved', async () => {
+    const cluster = newCluster();
+    const later = <T>(value: T) =>
+      new Promise<T>((resolve) => cluster.clock.after(10_000, () => resolve(value)));
+    const job = task({ name: 'job', signals: ['approval'], retry: { maxRetries: 0 } }, async ({ step }) => {
+      const steps = [step.run('first', () => later(1)), step.run('second', () => later(2))];
+      // Not one of its signals: what comes of this wait is refused.
+      await Promise.all([...steps, step.waitFor('other', { timeout: '10s' })]);
+    });
+    const commits: string[] = [];
+    const store: Store = {
+      ...cluster.store,
+      commit: async (items) => {
+        commits.push(...items.map(({ body }) => body));
+        const reply = await cluster.store.commit(items);
+        // While the first step is being recorded, the second ends, and so does the wait: they share the next commit.
+        for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+        return reply;
+      },
+    };
+    const rig = await cluster.join([job], {}, store);
+    const { job: handle } = await rig.app.start(job, null, { delay: '1s' });
+    await cluster.store.putMessage({ jobId: handle.id, key: 'other', payload: '"word"' });
+    expect((await rig.ended(handle)).failure?.code).toBe('INVALID_SIGNAL_KEY');
+    expect(commits.filter((body) => body.includes('"second"'))).toHaveLength(1);
+    expect((await cluster.store.inbox(handle.id)).messages).toMatchObject([{ key: 'other' }]);
+  });
+
   test('GUA-4 an intent that was saved as its lease ran out is reported: nobody waits for a body that will never run', async () => {
     const outcomes = new Set<string>();
     // Whether it runs out before the reply is looked at, before the body or within it depends on how soon it comes.
