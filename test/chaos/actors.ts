@@ -43,10 +43,11 @@ export class Actor {
     if (this.#child !== null) return;
     const { main, args, folder, env } = this.#options;
     const said = openSync(this.logFile, 'a');
-    const child = spawn(process.execPath, [main, ...args], {
+    // What is killed in our place would leave it behind: it ends with its input.
+    const child = spawn(process.execPath, [main, ...args, '--until-input-ends'], {
       cwd: folder,
       env: { ...surroundings(), ...env },
-      stdio: ['ignore', said, said],
+      stdio: ['pipe', said, said],
     });
     closeSync(said);
     this.#child = child;

@@ -15,7 +15,6 @@ export type DrainParts = {
   readonly client: HttpClient;
   readonly load: Load;
   readonly outside: Outside;
-  readonly onProgress: (live: number) => void;
 };
 
 /** Faults are over: lets every job end, and does what only people can. Answers with those that do not. */
@@ -23,7 +22,6 @@ export async function drain(parts: DrainParts): Promise<string[]> {
   let [last, movedAt] = ['', performance.now()];
   for (;;) {
     const { live, state } = await look(parts.store);
-    parts.onProgress(live.length);
     if (live.length === 0) return [];
     if (state !== last) [last, movedAt] = [state, performance.now()];
     if (performance.now() - movedAt > STUCK_MS) return live;

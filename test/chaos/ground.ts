@@ -8,6 +8,7 @@ import { systemClock } from '../../src/client/system-clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { startPostgres } from '../postgres-server.js';
+import { keepLogs } from './keep-logs.js';
 import { Outside } from './outside.js';
 
 export type StoreKind = 'sqlite' | 'postgres';
@@ -60,6 +61,7 @@ export async function openGround(kind: StoreKind): Promise<Ground> {
       return said === 'ok' ? null : said;
     },
     async close(keep) {
+      if (keep) await keepLogs(store, join(folder, 'logs.ndjson'));
       await store.close();
       await server?.stop();
       if (!keep) rmSync(folder, { recursive: true, maxRetries: 3 });

@@ -6,7 +6,7 @@ export type Harm = {
   readonly minutes: number;
   readonly kills: number;
   readonly freezes: number;
-  /** Of the database; null where there is no server to restart. */
+  /** Of the database; 0 where there is no server to restart. */
   readonly restarts: number;
   readonly leaseMs: number;
 };
