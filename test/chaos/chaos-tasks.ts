@@ -16,6 +16,7 @@ export type Work = {
 const RETRY = { maxRetries: 2, baseMs: 50, maxBackoffMs: 400, jitterMs: 20 } as const;
 /** Longer than a request outside is under way. */
 const SETTLE_MS = 300;
+const LONG_MS = 1_500;
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -27,7 +28,8 @@ function send(name: string, { canTell }: { canTell: boolean }): Effect<Work, str
     async run({ n }, { idempotencyKey: key }) {
       const isFirst = outside.of(key).length === 0;
       outside.note(key, 'entered');
-      await pause(n % 30);
+      // Some take so long that a process is killed or frozen within them.
+      await pause(n % 9 === 0 ? LONG_MS : n % 30);
       if (isFirst && n % 7 === 3) {
         outside.note(key, 'refused');
         throw noEffect(new Error('the receiver refused'));
