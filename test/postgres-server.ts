@@ -14,8 +14,8 @@ export type PostgresServer = {
   /** Lets the server's user into a folder, and answers with its path. */
   reachable(folder: string): string;
   stop(): Promise<void>;
-  /** How it is taken down at once, as by a crash, and brought back; null for a server that is not ours. */
-  readonly power: { off(): Promise<void>; on(): Promise<void> } | null;
+  /** How it is taken down, in the middle of everything unless told otherwise, and brought back; null for a server that is not ours. */
+  readonly power: { off(how?: { crash: boolean }): Promise<void>; on(): Promise<void> } | null;
 };
 
 /** Postgres refuses to run as root. This user is on every Unix, and owns nothing. */
@@ -88,7 +88,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     },
     power: {
       // No checkpoint, no farewell: what it acknowledged must be found in its log.
-      off: () => end('SIGQUIT'),
+      off: ({ crash } = { crash: true }) => end(crash ? 'SIGQUIT' : 'SIGINT'),
       on: async () => {
         running = await start();
       },

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { hunt } from './bugs/hunt.js';
-import { SAMPLE_BUGS } from './bugs/index.js';
+import { BUGS, SAMPLE_BUGS } from './bugs/index.js';
+import { staleBugs } from './bugs/plant.js';
 import { runKept } from './kept-seeds.js';
 import { planOf } from './plan.js';
 import { simulate } from './simulation.js';
@@ -29,8 +30,10 @@ export async function checkCi({ main, kept, compiled, print }: CiParts): Promise
     hash === again[index] && hash === there[index] ? [] : [index + 1],
   );
   for (const seed of differing) print(`invariant 29: seed ${seed} does not repeat itself`);
-  const found = await hunt({ compiled, only: SAMPLE_BUGS, seeds: BUG_SEEDS, print });
-  return failing.length === 0 && differing.length === 0 && found;
+  const stale = staleBugs(compiled, BUGS);
+  for (const problem of stale) print(problem);
+  const { isEnough } = await hunt({ compiled, only: SAMPLE_BUGS, seeds: BUG_SEEDS, print });
+  return failing.length === 0 && differing.length === 0 && stale.length === 0 && isEnough;
 }
 
 export async function hashesOf(from: number, seeds: number): Promise<string[]> {

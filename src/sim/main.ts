@@ -54,12 +54,14 @@ async function main(): Promise<boolean> {
     return false;
   if (values.bugs || values.bug !== undefined) {
     const seeds = number(values.seeds) ?? 10_000;
-    return hunt({
+    const hunted = await hunt({
       compiled: dirname(dirname(HERE)),
       only: values.bug === undefined ? null : [values.bug],
       seeds,
-      print,
+      print: values.json ? (line) => process.stderr.write(`${line}\n`) : print,
     });
+    if (values.json) print(JSON.stringify(hunted));
+    return hunted.isEnough;
   }
   const summary = await run();
   if (values.json) print(JSON.stringify(summary));

@@ -81,8 +81,9 @@ export class World {
   }
 
   /**
-   * Lets things happen until `isOver`. After each, all that follows from it without time passing runs to its end: the
-   * next one is taken in a tick that is asked for by a microtask, and a tick comes only when no microtask is left.
+   * Lets things happen until `isOver`. Before the first and after each, all that follows from what has been done runs to
+   * its end without time passing: the next one is taken in a tick that is asked for by a microtask, and a tick comes only
+   * when no microtask is left. Without that before the first, a world whose processes have only just been called looks empty.
    */
   run(isOver: () => boolean): Promise<void> {
     const setImmediateBefore = globalThis.setImmediate;
@@ -101,7 +102,7 @@ export class World {
         }
         queueMicrotask(ask);
       };
-      turn();
+      queueMicrotask(ask);
     }).finally(() => {
       globalThis.setImmediate = setImmediateBefore;
     });

@@ -80,6 +80,15 @@ export class Replay {
     });
   }
 
+  /** Until the handler has every recorded result that it asks for: what ends only now must not overtake them. */
+  async handedOut(asksFor: StepRef): Promise<void> {
+    if (this.#order.size === 0) return;
+    await this.caughtUp(asksFor);
+    // With one result it may ask for the next, within the turn in which it got it.
+    do await nextTurn();
+    while (this.isBusy);
+  }
+
   #leftPath(asksFor: StepRef): PawlError {
     const [missed = ''] = this.#unvisited;
     return nondeterminism(asksFor, `history has '${missed}' there, which the handler did not ask for`);
@@ -100,6 +109,12 @@ export class Replay {
       else this.onIdle();
     });
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }
 
 /** The step whose result the handler gets from this event, if it is one. */

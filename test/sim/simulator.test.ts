@@ -37,14 +37,13 @@ describe('the simulator', () => {
     expect(neverHit({})).toContain('fault crash after');
   });
 
-  // With the rest of the engine it waits for ever, and nobody knows why yet: before, it went through 11,692 states.
-  test.runIf(LONG)(
-    'the exhaustive mode finds nothing wrong in the first states',
-    { timeout: 300_000 },
-    async () => {
-      const explored = await exploreAll({ mostStates: 100 });
-      expect(explored.breach).toBeNull();
-      expect(explored.states).toBe(100);
-    },
-  );
+  // All of them take a minute: `npm run sim -- --exhaustive`.
+  test('the exhaustive mode finds nothing wrong in its first states', { timeout: 300_000 }, async () => {
+    const mostStates = LONG ? Number.POSITIVE_INFINITY : 3_000;
+    const explored = await exploreAll({ mostStates });
+    expect(explored.breach).toBeNull();
+    expect(explored.states).toBeGreaterThanOrEqual(Math.min(mostStates, 39_000));
+    expect(explored.ends).toBeGreaterThan(300);
+    expect(explored.isComplete).toBe(LONG);
+  });
 });

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/client/open-store.js';
 import type { PawlError } from '../../src/errors.js';
@@ -21,6 +22,16 @@ const failureOf = async (promise: Promise<unknown>): Promise<PawlError> =>
     (error: PawlError) => error,
   );
 
+/** Until some connection waits for another's lock. */
+async function waitsForLock(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const sql =
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'";
+  while ((await client.query(sql)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await client.end();
+}
+
 describe('Postgres', () => {
   test('the server’s clock is the one that counts', async () => {
     const store = await openStore(await server.createDatabase(), { clock: fakeClock(T0) });
@@ -39,6 +50,43 @@ describe('Postgres', () => {
       expect((await rig.store.commit([item])).replies).toEqual([{ ok: true, repeated: true }]);
     }
     expect((await rig.store.counts({ tenantId: null })).counts).toEqual({ queued: 5 });
+    await rig.stop();
+  });
+
+  test('GUA-10 a heartbeat does not wait behind reads that take long', async () => {
+    const url = await server.createDatabase();
+    const store = await openStore(url, { clock: fakeClock(T0) });
+    const worker = { id: 'w', incarnation: 'w.1' };
+    const beat = () => store.beat({ worker, leaseMs: 1_000, lanes: [] });
+    await beat();
+    const locker = new pg.Client({ connectionString: url });
+    await locker.connect();
+    await locker.query('BEGIN; LOCK TABLE pawl.dlq_items');
+    const reads = Array.from({ length: 20 }, () => store.dlqOpen());
+    expect(await beat()).toMatchObject({ alive: true });
+    await locker.query('COMMIT');
+    await Promise.all(reads);
+    await locker.end();
+    await store.close();
+  });
+
+  test('a claim that began before its queue was paused takes nothing that was started after', async () => {
+    const url = await server.createDatabase();
+    const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+    const rate = { name: 'rate', limit: 10, perMs: 1_000 };
+    // The rate is written down by the first claim; whoever holds its row holds up the next, after it has read what is paused.
+    await rig.claim('worker-a', { rate });
+    const locker = new pg.Client({ connectionString: url });
+    await locker.connect();
+    await locker.query("BEGIN; SELECT 1 FROM pawl.records WHERE kind = 'rate' FOR UPDATE");
+    const claimed = rig.claim('worker-a', { rate });
+    await waitsForLock(url);
+    const item = await rig.prepare('job_paused_1', rig.createCommand('job_paused_1'));
+    await rig.store.pauseQueue({ queue: item.job?.spec.queue ?? '', paused: true, by: 'ann' });
+    await rig.store.commit([item]);
+    await locker.query('COMMIT');
+    expect((await claimed).jobs).toEqual([]);
+    await locker.end();
     await rig.stop();
   });
 

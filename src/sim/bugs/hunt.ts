@@ -18,8 +18,16 @@ export type HuntOptions = {
 /** Of all bugs, so many must be found. */
 const SHARE = 0.95;
 
-/** Plants one bug after the other and runs seeds until one fails. True if enough of them are found. */
-export async function hunt({ compiled, only, seeds, print }: HuntOptions): Promise<boolean> {
+export type Hunted = {
+  readonly bugs: number;
+  readonly seeds: number;
+  readonly survivors: readonly string[];
+  /** So many are found that the checks can be relied on. */
+  readonly isEnough: boolean;
+};
+
+/** Plants one bug after the other and runs seeds until one fails. */
+export async function hunt({ compiled, only, seeds, print }: HuntOptions): Promise<Hunted> {
   const queue = BUGS.filter(({ name }) => only?.includes(name) ?? true);
   if (queue.length < (only?.length ?? 1)) throw new Error(`not all of these are bugs: ${only?.join()}`);
   const total = queue.length;
@@ -36,7 +44,7 @@ export async function hunt({ compiled, only, seeds, print }: HuntOptions): Promi
   await Promise.all(Array.from({ length: availableParallelism() }, work));
   print(`${total - survivors.length} of ${total} bugs found within ${seeds} seeds`);
   for (const name of survivors) print(`survivor: ${name}`);
-  return (total - survivors.length) / total >= SHARE;
+  return { bugs: total, seeds, survivors, isEnough: (total - survivors.length) / total >= SHARE };
 }
 
 type Found = { readonly seed: number; readonly problem: string };

@@ -64,15 +64,15 @@ export const STORE_BUGS: readonly Bug[] = [
   },
   {
     name: 'concurrency limit off by one',
-    file: 'stores/memory/claim',
-    from: 'return running < keyLimit',
-    to: 'return running <= keyLimit',
+    file: 'stores/tenant-room',
+    from: 'return keyLimit - running - ',
+    to: 'return keyLimit + 1 - running - ',
   },
   {
     name: 'rate not counted',
     file: 'stores/memory/claim',
-    from: 'tables.rates.set(name, body)',
-    to: 'void body',
+    from: 'tables.rates.set(rateKey(ref), body)',
+    to: 'void [ref, body]',
   },
   {
     name: 'paused queues are claimed from',
@@ -83,8 +83,8 @@ export const STORE_BUGS: readonly Bug[] = [
   {
     name: 'held jobs are claimed',
     file: 'stores/memory/claim',
-    from: '({ row, held }) => held === null && open.has(row.lane)',
-    to: '({ row }) => open.has(row.lane)',
+    from: '({ row, held }) => held === null && row.tenantId',
+    to: '({ row }) => row.tenantId',
   },
   {
     name: 'a tenant starves',

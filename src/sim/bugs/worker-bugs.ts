@@ -5,7 +5,7 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'attempt id reused',
     file: 'worker/names',
-    from: '${incarnation}/${claims}',
+    from: '${incarnation}/${claim}',
     to: '${incarnation}/1',
   },
   {
@@ -90,9 +90,9 @@ export const WORKER_BUGS: readonly Bug[] = [
   },
   {
     name: 'late results are hidden',
-    file: 'worker/effect-entry',
-    from: "effect?.kind === 'effect' && isLate(effect, kept.entry)",
-    to: 'false',
+    file: 'engine/late-result',
+    from: "effect?.kind !== 'effect' || !isLate(effect, kept.entry)",
+    to: 'true',
   },
   {
     name: 'a body past its time blocks its effect',

@@ -5,6 +5,7 @@ import type { Store } from '../../ports/store.js';
 import { expectedResult } from '../workload/expected.js';
 import type { WorkInput } from '../workload/program.js';
 import type { Verdict } from '../verdict.js';
+import type { JobWatch } from './job-watch.js';
 import type { StoreWatch } from './store-watch.js';
 
 export type EndParts = {
@@ -26,7 +27,7 @@ export async function checkAtEnd(parts: EndParts): Promise<void> {
 }
 
 /** Chain, density, folds, ledgers and rows, by the same code that `pawl verify` runs. */
-async function checkEvidence({ store, verdict }: EndParts): Promise<void> {
+export async function checkEvidence({ store, verdict }: Pick<EndParts, 'store' | 'verdict'>): Promise<void> {
   const { broken } = await verifyStore(store);
   for (const { jobId, problem } of broken) verdict.breach(3, `${jobId}: ${problem}`);
 }
@@ -62,8 +63,14 @@ async function checkCounts({ store, watch, verdict }: EndParts): Promise<void> {
   verdict.expect(counted === open, 15, () => `${counted} dead letters are counted as open, not ${open}`);
 }
 
+/** Jobs as their logs make them. */
+export type Folded = {
+  readonly jobs: ReadonlyMap<string, Pick<JobWatch, 'jobId' | 'job' | 'steps'>>;
+  jobOf(jobId: string): Job | null;
+};
+
 /** Every child was started by a step of its parent, exists, and does not outlive it. */
-function checkChildren({ watch, verdict }: EndParts): void {
+export function checkChildren({ watch, verdict }: { watch: Folded; verdict: Verdict }): void {
   for (const { jobId, job, steps } of watch.jobs.values()) {
     if (job === null) continue;
     const { parent } = job.spec;

@@ -1,130 +1,60 @@
-import { CONTRACTS, isLegal, type Contract } from '../../contracts/index.js';
 import {
-  claimableAt,
-  decodeEvents,
-  evolve,
-  InvariantViolation,
   isTerminal,
   rowOf,
   STANDING_EVENTS,
-  StepLog,
-  timesOutAt,
-  watchInvariants,
   type Event,
   type Job,
+  type StepLog,
 } from '../../kernel/index.js';
 import type { LogRow } from '../../ports/store.js';
-import { holderOf } from '../../worker/names.js';
 import type { Kept, Tables } from '../../stores/memory/tables.js';
-import type { Hits } from '../hits.js';
-import type { Verdict } from '../verdict.js';
-import { AttemptCounts } from './attempt-counts.js';
-import { commandOf } from './command-of.js';
-import { invariantOf } from './invariant-of.js';
+import { LogWatch, type LogParts, type Seen } from './log-watch.js';
 
-const CONTRACT_LIST = Object.values(CONTRACTS) as Contract<string>[];
+export type { Seen };
+export type WatchParts = LogParts & { readonly tables: Tables };
 
-export type WatchParts = { readonly tables: Tables; readonly hits: Hits; readonly verdict: Verdict };
-export type Seen = { readonly before: Job | null; readonly event: Event; readonly after: Job };
-
-/** Follows one job's log, commit by commit, and checks whatever can be checked on the spot. */
+/** Follows one job of the store in memory: its log, and what the store makes of each commit. */
 export class JobWatch {
   readonly jobId: string;
-  readonly steps = new StepLog();
   readonly #parts: WatchParts;
-  readonly #findBreaches = watchInvariants();
-  readonly #counts = new AttemptCounts();
-  readonly #onEvent: (seen: Seen) => void;
-  #job: Job | null = null;
+  readonly #log: LogWatch;
   #link = '';
 
   constructor(jobId: string, parts: WatchParts, onEvent: (seen: Seen) => void) {
     this.jobId = jobId;
     this.#parts = parts;
-    this.#onEvent = onEvent;
+    this.#log = new LogWatch(jobId, parts, onEvent);
   }
 
   /** The job, as its events make it. */
   get job(): Job | null {
-    return this.#job;
+    return this.#log.job;
+  }
+
+  get steps(): StepLog {
+    return this.#log.steps;
   }
 
   take(row: LogRow, now: number): void {
     const { tables, verdict } = this.#parts;
-    const expected = (this.#job?.rev ?? 0) + 1;
-    verdict.expect(
-      row.rev === expected,
-      2,
-      () => `${this.jobId}: revision ${row.rev} instead of ${expected}`,
-    );
     const kept = tables.jobs.get(this.jobId);
     if (kept === undefined) return;
     const last = kept.log[row.rev - 2];
     verdict.expect(
       (last?.link ?? '') === this.#link,
       2,
-      () => `${this.jobId}: revision ${expected - 1} was rewritten`,
+      () => `${this.jobId}: revision ${row.rev - 1} was rewritten`,
     );
-    const decoded = decodeEvents(row.body);
-    if (!decoded.ok) return verdict.breach(3, `${this.jobId}/${row.rev} cannot be read: ${decoded.problem}`);
-    const before = this.#job;
-    this.#expectAuthor(row, decoded.events);
-    for (const [index, event] of decoded.events.entries()) this.#event(event, { row, index, now });
+    const before = this.job;
+    const events = this.#log.take(row, now);
     this.#link = row.link;
-    if (this.#job !== null) this.#expectRow(kept, before, decoded.events);
-  }
-
-  #event(event: Event, { row, index, now }: { row: LogRow; index: number; now: number }): void {
-    const { hits, verdict } = this.#parts;
-    const before = this.#job;
-    const { rev } = row;
-    hits.add('event', event.type);
-    hits.add('command', commandOf(event));
-    let after: Job;
-    try {
-      this.steps.apply(before, event);
-      after = { ...evolve(before, event), rev };
-    } catch (error) {
-      if (!(error instanceof InvariantViolation)) throw error;
-      return verdict.breach(22, `${this.jobId}/${rev}: ${error.message}`);
-    }
-    this.#job = after;
-    for (const breach of this.#findBreaches({ rev, index, before, event, after }))
-      verdict.breach(invariantOf(breach), `${this.jobId}/${rev}: ${breach}`);
-    if (before === null || before.status !== after.status) {
-      for (const contract of CONTRACT_LIST) {
-        const { name, machine } = contract;
-        const [from, to] = [before && contract.project(before), contract.project(after)];
-        verdict.expect(
-          isLegal(machine, from, to),
-          22,
-          () => `${this.jobId}/${rev}: ${name} has ${from} → ${to}`,
-        );
-      }
-    }
-    for (const [invariant, problem] of this.#counts.take(event, after.spec))
-      verdict.breach(invariant, `${this.jobId}/${rev}: ${problem}`);
-    const early = earlyBy(before, event, now);
-    verdict.expect(early === null, 9, () => `${this.jobId}/${rev}: ${early}`);
-    this.#onEvent({ before, event, after });
-  }
-
-  /** Only the attempt that holds the job writes for a worker. */
-  #expectAuthor({ commandId, rev }: LogRow, events: readonly Event[]): void {
-    const author = commandId === null ? null : holderOf(commandId);
-    if (author === null || events.some(({ type }) => type === 'attempt.started')) return;
-    this.#parts.verdict.expect(
-      this.#job?.attemptId === author.attemptId && !this.#job.fenced,
-      5,
-      () =>
-        `${this.jobId}/${rev} was written by ${author.attemptId}, while ${this.#job?.attemptId} holds the job`,
-    );
+    if (this.job !== null && events.length > 0) this.#expectRow(kept, before, events);
   }
 
   /** The stored row is the fold; step records leave it alone. */
   #expectRow({ row }: Kept, before: Job | null, events: readonly Event[]): void {
     const { tables, verdict } = this.#parts;
-    const job = this.#job as Job;
+    const job = this.job as Job;
     const standing =
       before?.status === 'running' && events.every(({ type }) => STANDING_EVENTS[type]?.includes('running'));
     if (!standing) {
@@ -143,29 +73,5 @@ export class JobWatch {
       verdict.expect(item?.jobId === this.jobId, 17, () => `${this.jobId} has failed, without a dead letter`);
     }
     if (isTerminal(job.status)) this.#parts.hits.add('ending', job.deadLetter?.reason ?? job.status);
-  }
-}
-
-/** What happened before its time, on the store's own clock. */
-function earlyBy(before: Job | null, event: Event, now: number): string | null {
-  if (event.at > now) return `${event.type} is dated ${event.at - now} ms ahead of the store`;
-  if (before === null) return null;
-  const early = (due: number | null, what: string) =>
-    due !== null && now < due ? `${what} ${due - now} ms early` : null;
-  switch (event.type) {
-    case 'job.promoted':
-      return early(before.spec.scheduledAt, 'promoted');
-    case 'attempt.started':
-      return event.actor === 'recovery' ? null : early(claimableAt(before), 'claimed');
-    case 'attempt.failed':
-      return event.failure.code === 'TASK_TIMEOUT' ? early(timesOutAt(before), 'timed out') : null;
-    case 'wait.completed':
-      return event.outcome === 'elapsed' || event.outcome === 'timeout'
-        ? early(event.wait.expiresAt, 'fired')
-        : null;
-    case 'dlq.entered':
-      return event.reason === 'deadline' ? early(before.spec.deadlineAt, 'expired') : null;
-    default:
-      return null;
   }
 }

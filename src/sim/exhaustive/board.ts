@@ -93,10 +93,14 @@ export class Board {
           });
         else for (let count = 0; count < JOBS; count++) await app.start(job, count);
       })();
+      let isThrough = false;
+      const through = () => (isThrough = true);
+      opening.then(through, through);
       await this.#settle();
+      // Waited for, it would never come: nothing is left that could happen.
+      if (!isThrough) throw new Error(`player ${index} stands still before the first move`);
       await opening;
     }
-    await this.#settle();
   }
 
   enabled(): Move[] {

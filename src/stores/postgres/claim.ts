@@ -190,7 +190,10 @@ async function stretchesOf(
   return { stretches, rooms };
 }
 
-/** The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends. */
+/**
+ * The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends.
+ * A queue may have been paused since this claim began: whoever sees a job that was started after that sees the pause too.
+ */
 async function lockDue(
   db: Queries,
   { now, skip }: Search,
@@ -200,12 +203,13 @@ async function lockDue(
   const places = stretches.map((stretch) => skip.from(keyOf(stretch), now));
   const found = await db.rows<Locked>(
     `SELECT c.*, s.stretch::int, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[])
-       WITH ORDINALITY AS s (lane, tenant_id, gate, most, urgency, due_at, job_id, stretch), LATERAL (
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[], $10::text[])
+       WITH ORDINALITY AS s (lane, tenant_id, gate, most, urgency, due_at, job_id, queue, stretch), LATERAL (
        SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.priority, j.due_at FROM pawl.jobs j
        WHERE j.ready AND j.lane = s.lane AND j.tenant_id = s.tenant_id AND j.gate = s.gate
        AND (-j.priority, j.due_at, j.job_id) >= (s.urgency, s.due_at, s.job_id)
        AND (j.deadline_at IS NULL OR j.deadline_at > $8) AND j.job_id <> ALL($9)
+       AND s.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))
        ORDER BY -j.priority, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) c`,
     [
       stretches.map(({ lane }) => lane),
@@ -217,6 +221,7 @@ async function lockDue(
       places.map(({ jobId }) => jobId),
       now,
       except,
+      stretches.map(({ lane }) => queueOf(lane)),
     ],
   );
   const candidates = found.map(({ stretch, job_id, rev, created_at, inbox_rev, priority, due_at }) => {

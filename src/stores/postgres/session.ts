@@ -57,6 +57,8 @@ export type SessionOptions = {
 /** Connections that most work shares, and those for what may have to wait for someone else's transaction. */
 const MOST_CONNECTIONS = 4;
 const MOST_CAREFUL = 4;
+/** For heartbeats alone. Opened with the first of them: whoever only asks has none. */
+const MOST_LEASING = 1;
 
 /**
  * Connections to one database. `?prepare=false` in the address is for poolers that do not know prepared statements:
@@ -65,6 +67,7 @@ const MOST_CAREFUL = 4;
 export class Session {
   readonly #pool: pg.Pool;
   readonly #carefulPool: pg.Pool;
+  readonly #leasePool: pg.Pool;
   readonly #clock: (() => number) | undefined;
   readonly #prepares: boolean;
   /** Connections that nobody uses just now. */
@@ -83,6 +86,7 @@ export class Session {
     this.url = address.toString();
     this.#pool = this.#poolOf(MOST_CONNECTIONS);
     this.#carefulPool = this.#poolOf(MOST_CAREFUL);
+    this.#leasePool = this.#poolOf(MOST_LEASING);
     this.#clock = now;
   }
 
@@ -119,6 +123,14 @@ export class Session {
     return persist(() => this.#attempt(this.#carefulPool, this.#with(work)));
   }
 
+  /**
+   * A transaction that must not wait for its turn. Reads that are slow, or very many, would otherwise cost a worker its
+   * lease, and with it everything that it runs, although it is well and the database too.
+   */
+  leasing<T>(work: (db: Queries) => Promise<T>): Promise<T> {
+    return persist(() => this.#attempt(this.#leasePool, this.#with(work)));
+  }
+
   /** Statements on a connection that the application owns, within its transaction. */
   within(client: pg.ClientBase): Queries {
     return this.#queries((query) => this.told(client.query(query)));
@@ -150,7 +162,7 @@ export class Session {
 
   /** Says farewell without waiting for an answer, which might never come. */
   async close(): Promise<void> {
-    const ended = Promise.all([this.#pool.end(), this.#carefulPool.end()]);
+    const ended = Promise.all([this.#pool.end(), this.#carefulPool.end(), this.#leasePool.end()]);
     this.#closing = true;
     for (const client of this.#idle) leave(client);
     await ended;
