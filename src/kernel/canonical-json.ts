@@ -6,7 +6,7 @@ export function canonicalJson(text: JsonText): JsonText {
 }
 
 function write(value: unknown): string {
-  if (typeof value === 'number' || value === null) return String(value);
+  if (typeof value === 'number' || value === null) return `${value}`;
   if (typeof value !== 'object') return JSON.stringify(value);
   return Array.isArray(value) ? writeList(value) : writeRecord(value as Readonly<Record<string, unknown>>);
 }

@@ -7,7 +7,7 @@ import { openStore } from '../../src/client/open-store.js';
 import { systemClock } from '../../src/client/system-clock.js';
 import type { Store } from '../../src/ports/store.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
-import { startPostgres } from '../postgres-server.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { keepLogs } from './keep-logs.js';
 import { Outside } from './outside.js';
 
