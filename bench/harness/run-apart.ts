@@ -26,12 +26,12 @@ export function runApart(assignment: Assignment, { node, profiles, limitMs }: Ap
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     ...(limitMs === undefined ? {} : { timeout: limitMs, killSignal: 'SIGKILL' as const }),
   });
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     let answer: Answer | null = null;
     child.once('message', (message) => {
       answer = message as Answer;
     });
-    child.once('error', reject);
+    child.once('error', ({ message }) => resolve({ reason: message }));
     child.once('exit', (code, signal) =>
       resolve(answer ?? { reason: `its process ended with ${signal ?? code}, without an answer` }),
     );

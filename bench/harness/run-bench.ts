@@ -28,5 +28,7 @@ export async function runBench(bench: (options: Options, ground: Ground) => Prom
     process.exitCode = 2;
   } finally {
     await stopAll();
+    // A process that could not be begun leaves its channel open.
+    process.exit();
   }
 }

@@ -14,9 +14,10 @@ export async function startElsewhere(starts: Starts): Promise<{ ended: Promise<v
   const ended = new Promise<void>((resolve, reject) => {
     child.once('exit', (code) => {
       if (code === 0) resolve();
-      else reject(new Error(`the starter ended with ${code}`));
+      else reject(new Error(`the process that starts ended with ${code}`));
     });
   });
+  // Whoever waits for it may come to that only later.
   ended.catch(() => undefined);
   return { ended };
 }

@@ -1,4 +1,5 @@
 import { Pawl, pawl, task } from '../../src/index.js';
+import { Meter } from '../harness/meter.js';
 import { pause } from '../harness/pause.js';
 import { rateOf } from '../harness/statistics.js';
 import { Recorder } from '../workloads/system.js';
@@ -21,6 +22,7 @@ export async function claimers({ urls: [url], size }: Ground): Promise<Figures> 
     await first.startMany(noop, inputs);
   }
   const all = [first, ...others];
+  const meter = await Meter.open(url);
   const rate = await rateOf(size, async () => {
     await Promise.all(
       all.map((app) => app.work({ concurrency: CONCURRENCY, stopOnSignal: false, drain: 0 })),
@@ -28,7 +30,8 @@ export async function claimers({ urls: [url], size }: Ground): Promise<Figures> 
     await recorder.until(size);
     while (((await first.counts()).succeeded ?? 0) < size) await pause(5);
   });
+  const spent = await meter.perJob(size);
   await Promise.all(all.map((app) => app.stop()));
   await first.close();
-  return { 'jobs/s': rate, 'runs/job': recorder.ran / size };
+  return { 'jobs/s': rate, 'runs/job': recorder.ran / size, ...spent };
 }

@@ -1,4 +1,5 @@
 import { schedule, task } from '../../src/index.js';
+import { Meter } from '../harness/meter.js';
 import { pause } from '../harness/pause.js';
 import { secondsOf } from '../harness/statistics.js';
 import type { Figures, Ground } from '../workloads/workload.js';
@@ -15,11 +16,12 @@ export async function schedules({ urls: [url], size }: Ground): Promise<Figures>
       const some = Array.from({ length: Math.min(AT_ONCE, size - first) }, (_, n) => `s${first + n}`);
       await Promise.all(some.map((id) => app.schedules.put(schedule(fired, { id, at, input: null }))));
     }
+    const meter = await Meter.open(url);
     const seconds = await secondsOf(async () => {
       await app.work({ concurrency: 500, stopOnSignal: false, drain: 0 });
       while (sum(await app.counts()) < size) await pause(5);
     });
-    return { 'firings/s': size / seconds };
+    return { 'firings/s': size / seconds, ...(await meter.perJob(size)) };
   });
 }
 

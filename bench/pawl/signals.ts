@@ -1,4 +1,5 @@
 import { task } from '../../src/index.js';
+import { Meter } from '../harness/meter.js';
 import { pause } from '../harness/pause.js';
 import { secondsOf } from '../harness/statistics.js';
 import type { Figures, Ground } from '../workloads/workload.js';
@@ -12,10 +13,11 @@ export async function signals({ urls: [url], size }: Ground): Promise<Figures> {
     const inputs = Array.from({ length: size }, (_, n) => ({ input: n }));
     const all = await app.startMany(parked, inputs);
     while (((await app.counts()).waiting ?? 0) < size) await pause(5);
+    const meter = await Meter.open(url);
     const seconds = await secondsOf(async () => {
       await Promise.all(all.map(({ job }) => job.signal('go', 1)));
       while (((await app.counts()).succeeded ?? 0) < size) await pause(5);
     });
-    return { 'woken/s': size / seconds };
+    return { 'woken/s': size / seconds, ...(await meter.perJob(size)) };
   });
 }

@@ -14,7 +14,6 @@ export async function rawPickUp(
   const [ear, hand] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
   await Promise.all([ear.connect(), hand.connect()]);
   const times: number[] = [];
-  let starter: { ended: Promise<void> } | undefined;
   await new Promise<void>((resolve, reject) => {
     const look = async () => {
       for (const id of await claim(hand, 10, 'link')) {
@@ -26,12 +25,9 @@ export async function rawPickUp(
     ear
       .query(`LISTEN ${CHANNEL}`)
       .then(start)
-      .then((begun) => {
-        starter = begun;
-      })
+      .then(({ ended }) => ended)
       .catch(reject);
   });
-  await starter?.ended;
   await Promise.all([ear.end(), hand.end()]);
   return times;
 }

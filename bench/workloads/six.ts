@@ -113,8 +113,7 @@ async function pickUp(open: OpenSystem, { urls: [url], size }: Ground, subject: 
   await system.work('noop');
   const warm = Math.ceil(size * WARM_UP);
   const starter = await startElsewhere({ subject, url, count: warm + size });
-  await recorder.until(warm + size);
-  await starter.ended;
+  await Promise.all([recorder.until(warm + size), starter.ended]);
   await system.close();
   const measured = tookMs.slice(warm);
   return { 'p50 ms': quantile(measured, 0.5), 'p99 ms': quantile(measured, 0.99) };
