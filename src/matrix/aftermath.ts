@@ -2,7 +2,7 @@ import { readLog, readSteps, type NamedCommit } from '../engine/read-log.js';
 import type { Job, StepLog } from '../kernel/index.js';
 import type { EffectResult, Store } from '../ports/store.js';
 import { findProblems } from './find-problems.js';
-import type { TrialJob } from './trial.js';
+import type { TrialJob } from './trial-job.js';
 import { sightings, type Sighting } from './witness.js';
 
 /** One job as its store has it, once all is over. */

@@ -14,6 +14,8 @@ export type Order =
       readonly payload: unknown;
       readonly armed: Armed;
     }
+  /** Only answers, once it has loaded what it needs. */
+  | { readonly ready: true }
   /** Takes the one lock of a SQLite file, in a transaction that it never ends. */
   | { readonly lock: string };
 
@@ -29,6 +31,7 @@ export function obeyOrders(): Promise<never> {
 }
 
 async function obey(order: Order): Promise<void> {
+  if ('ready' in order) return;
   if ('lock' in order) {
     const database = await openDatabase(order.lock);
     // Something must stand in the log of the file that is never committed.

@@ -41,7 +41,9 @@ const everyStepRan: Check = (after) => {
   const problems = never.map((body) => `${body} was never entered`);
   if (job === null) problems.push('the job is not there');
   else if (job.status !== 'succeeded') {
-    problems.push(`the job is ${job.status}${job.failure ? `: ${job.failure.message}` : ''}`);
+    const lost = eventsOf(after.own).filter(({ type }) => type === 'attempt.interrupted').length;
+    const why = job.failure ? `: ${job.failure.message}` : '';
+    problems.push(`the job is ${job.status}${why} (interrupted ${lost} times)`);
   } else if (!isDeepStrictEqual(JSON.parse(job.result ?? 'null'), result)) {
     problems.push(`the result is ${job.result}`);
   }

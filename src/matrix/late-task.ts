@@ -1,7 +1,7 @@
 import { effect, happened } from '../client/effect.js';
 import { task, type Task } from '../client/task.js';
 import type { Points } from './points.js';
-import type { Witnessed } from './order-task.js';
+import { MOST_RECOVERIES, type Witnessed } from './order-task.js';
 import { bearWitness, sightings } from './witness.js';
 
 export const LATE_RESULT = { fetched: 'fetched', paid: 'charged', signal: 'three' } as const;
@@ -14,7 +14,12 @@ const STEP_TIMEOUT_MS = 150;
  */
 export function lateTask(points: Points): Task<Witnessed, unknown> {
   return task<Witnessed>(
-    { name: 'late', stepTimeout: STEP_TIMEOUT_MS, retry: { maxRetries: 3, baseMs: 20, jitterMs: 10 } },
+    {
+      name: 'late',
+      stepTimeout: STEP_TIMEOUT_MS,
+      retry: { maxRetries: 3, baseMs: 20, jitterMs: 10 },
+      maxRecoveries: MOST_RECOVERIES,
+    },
     async ({ input: { witness }, step, job }) => {
       const attemptId = points.attemptOf(job.id);
       const charge = effect({

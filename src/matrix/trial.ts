@@ -1,44 +1,23 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JobHandle } from '../client/job-handle.js';
 import type { WorkOptions } from '../client/pawl.js';
 import { systemClock } from '../client/system-clock.js';
 import { PawlError } from '../errors.js';
-import { decidedEntry, type Job } from '../kernel/index.js';
-import type { Order } from './child-program.js';
+import type { Job } from '../kernel/index.js';
 import { eventually } from './eventually.js';
 import type { Ground } from './ground.js';
 import { lateTask } from './late-task.js';
 import { orderTasks } from './order-task.js';
-import { Points, type Armed } from './points.js';
-import { linesOf, sightings } from './witness.js';
-import { WorkerProcess, type Program } from './worker-process.js';
+import { Points } from './points.js';
+import { lookAfter, signalTo, SIGNALS, type TrialJob } from './trial-job.js';
+import { prepare, type Cut, type Prepared, type Worker } from './trial-worker.js';
+import { sightings } from './witness.js';
+import type { Program } from './worker-process.js';
 
 /** Of workers that are struck: short, so that others soon take over; long enough for a busy machine to keep it. */
 export const LEASE_MS = 600;
 /** Of those that take over: they must not lose theirs because the machine is busy. */
 const LONG_LEASE_MS = 1_500;
 const POLL_MS = 20;
-
-/** A job that was acknowledged, and what was promised about it since. */
-export type TrialJob = {
-  readonly kind: 'order' | 'late';
-  readonly handle: JobHandle;
-  readonly witness: string;
-  /** Signals that were acknowledged, by key. */
-  readonly signals: Map<string, string>;
-  /** The signal `late` is not sent before this is false. */
-  withheld: boolean;
-};
-
-export type Worker = {
-  readonly process: WorkerProcess<Order>;
-  readonly trace: () => string[];
-  /** Its writes that came too late, and why each was not taken. */
-  readonly refused: () => string[];
-  /** Lets a body go on that is held. */
-  readonly release: () => void;
-};
 
 export type TrialOptions = {
   /** Which trial of its fault it is, from 0. */
@@ -49,17 +28,12 @@ export type TrialOptions = {
   readonly patienceMs: number;
 };
 
-type Cut = {
-  readonly at?: string | undefined;
-  readonly by?: 'SIGKILL' | 'SIGSTOP' | undefined;
-  readonly hold?: 'quote' | 'charge' | undefined;
+type Wanted = Cut & {
+  readonly options?: WorkOptions;
+  readonly url?: string;
+  /** A process that stands ready, instead of a new one. */
+  readonly ready?: Prepared;
 };
-type Wanted = Cut & { readonly options?: WorkOptions; readonly url?: string };
-
-/** What the handlers wait for, and what they are sent. */
-const SIGNALS: Readonly<Record<string, string>> = { early: 'one', 'early-too': 'two', late: 'three' };
-
-const REFUSED = / is (REV_TAKEN|ATTEMPT_GONE) \d+$/;
 
 /** The fault could not be made to strike as it should: nothing is proven, and nothing refuted. */
 export class Missed extends Error {
@@ -98,8 +72,8 @@ export class Trial {
   }
 
   /** A worker as the fault wants it; without wishes, one that finishes what others left. */
-  async work({ options, at, by, hold, url = this.ground.url }: Wanted = {}): Promise<Worker> {
-    const { worker, armed } = this.#process({ at, by, hold });
+  async work({ options, at, by, hold, ready, url = this.ground.url }: Wanted = {}): Promise<Worker> {
+    const { worker, armed } = ready ?? this.#prepare({ at, by, hold });
     const isStruck = at !== undefined || hold !== undefined;
     const lease = isStruck ? LEASE_MS : LONG_LEASE_MS;
     await worker.process.order({ work: url, options: { lease, poll: POLL_MS, ...options }, armed });
@@ -109,9 +83,16 @@ export class Trial {
     return worker;
   }
 
+  /** A process that has started, and knows nothing of any store yet: it is soon at work. */
+  async ready(): Promise<Prepared> {
+    const prepared = this.#prepare({});
+    await prepared.worker.process.order({ ready: true });
+    return prepared;
+  }
+
   /** A process that sends one signal, and dies on the way. */
   async send(job: TrialJob, { at }: { at: string }): Promise<Worker> {
-    const { worker, armed } = this.#process({ at });
+    const { worker, armed } = this.#prepare({ at });
     const signal = { store: this.ground.url, jobId: job.handle.id, key: 'late' };
     await worker.process.order({ signal, payload: SIGNALS['late'], armed });
     return worker;
@@ -119,7 +100,7 @@ export class Trial {
 
   /** A process that keeps all others from writing to the file, until it is killed. */
   async lock(path: string): Promise<Worker> {
-    const { worker } = this.#process({});
+    const { worker } = this.#prepare({});
     await worker.process.order({ lock: path });
     return worker;
   }
@@ -128,8 +109,8 @@ export class Trial {
     const { store } = this.ground;
     await store.pauseQueue({ queue: 'default', paused: true, by: 'matrix' });
     const job = await this.#start('order', withheld);
-    await this.signal(job, 'early');
-    await this.signal(job, 'early-too');
+    await signalTo(job, 'early');
+    await signalTo(job, 'early-too');
     await store.pauseQueue({ queue: 'default', paused: false, by: 'matrix' });
     return job;
   }
@@ -143,18 +124,11 @@ export class Trial {
     await this.#start('order', false);
   }
 
-  async signal(job: TrialJob, key: string): Promise<string> {
-    const payload = SIGNALS[key] ?? '';
-    const answer = await job.handle.signal(key, payload);
-    job.signals.set(key, payload);
-    return answer;
-  }
-
   /** Looks after the jobs until something is so. */
   async until(what: string, look: () => Promise<boolean> | boolean): Promise<void> {
     const step = async (): Promise<true | null> => {
       try {
-        await this.#tend();
+        for (const job of this.jobs) await lookAfter(this.ground.app, job);
         return (await look()) ? true : null;
       } catch (error) {
         if (error instanceof PawlError && error.retryable) return null;
@@ -217,23 +191,11 @@ export class Trial {
     await Promise.all(this.#workers.map(({ process }) => process.kill()));
   }
 
-  #process({ at, by, hold }: Cut): { worker: Worker; armed: Armed } {
+  #prepare(cut: Cut): Prepared {
     const trace = join(this.ground.folder, `trace.${this.#workers.length}`);
-    const until = `${trace}.release`;
-    const worker: Worker = {
-      process: new WorkerProcess<Order>(this.#program),
-      trace: () => linesOf(trace),
-      refused: () => linesOf(trace).flatMap((line) => REFUSED.exec(line)?.[1] ?? []),
-      release: () => writeFileSync(until, ''),
-    };
-    this.#workers.push(worker);
-    const armed: Armed = {
-      at: at ?? null,
-      by: by ?? 'SIGKILL',
-      trace,
-      ...(hold === undefined ? {} : { hold: { at: hold, until } }),
-    };
-    return { worker, armed };
+    const prepared = prepare(this.#program, trace, cut);
+    this.#workers.push(prepared.worker);
+    return prepared;
   }
 
   async #start(kind: TrialJob['kind'], withheld: boolean): Promise<TrialJob> {
@@ -247,24 +209,5 @@ export class Trial {
   async #all(fits: (job: Job) => boolean): Promise<boolean> {
     const states = await Promise.all(this.jobs.map(({ handle }) => handle.status()));
     return states.every(fits);
-  }
-
-  /** What only people do: the last signal, and decisions on effects whose outcome nobody else can tell. */
-  async #tend(): Promise<void> {
-    for (const job of this.jobs) {
-      const { status, waits } = await job.handle.status();
-      if (status !== 'waiting') continue;
-      for (const wait of waits) {
-        const isWanted = wait.key in SIGNALS && !job.signals.has(wait.key);
-        if (isWanted && !(wait.key === 'late' && job.withheld)) await this.signal(job, wait.key);
-        const asked = decidedEntry(wait);
-        if (asked === null) continue;
-        const isThere = sightings(job.witness).some(({ what }) => what === asked.step);
-        const decision = isThere
-          ? ({ verdict: 'happened', result: 'mailed' } as const)
-          : ({ verdict: 'notHappened' } as const);
-        await this.ground.app.resolveEffect(job.handle.id, { step: asked.step, by: 'matrix', ...decision });
-      }
-    }
   }
 }

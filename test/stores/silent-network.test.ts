@@ -10,6 +10,12 @@ import { startPostgres, type PostgresServer } from '../postgres-server.js';
 let server: PostgresServer;
 let proxy: TcpProxy;
 let store: Store;
+let address: URL;
+
+function openWith(url: URL, silenceMs: number): Promise<Store> {
+  url.searchParams.set('silence_ms', String(silenceMs));
+  return openStore(url.toString(), { clock: systemClock });
+}
 
 beforeAll(async () => {
   server = await startPostgres();
@@ -20,8 +26,8 @@ beforeEach(async () => {
   const url = new URL(await server.createDatabase());
   proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
   url.port = String(await proxy.open());
-  url.searchParams.set('silence_ms', '200');
-  store = await openStore(url.toString(), { clock: systemClock });
+  store = await openWith(url, 200);
+  address = url;
 });
 afterEach(() => proxy.close());
 
@@ -63,6 +69,21 @@ test('GUA-11 connections that were swallowed do not keep a process from ending',
   // Two sockets for each connection that the proxy has, and none of ours.
   await eventually(() => (sockets() - others === 2 * proxy.held ? true : null), 'all are closed');
   expect(proxy.held).toBeGreaterThan(1);
+});
+
+test('GUA-11 the first silence gives up all connections that were quiet: they are not found out one by one', async () => {
+  await store.close();
+  store = await openWith(address, 1_500);
+  await Promise.all(Array.from({ length: 4 }, ask));
+  const quiet = proxy.held;
+  expect(quiet).toBeGreaterThan(3);
+  proxy.become('black hole');
+  proxy.become('open');
+  const askedAt = performance.now();
+  await ask();
+  // One silence; one by one it would be four.
+  expect(performance.now() - askedAt).toBeLessThan(4_500);
+  await store.close();
 });
 
 test('a silence that is none is refused', async () => {

@@ -16,6 +16,8 @@ export const stepTimeout: Fault = {
       if (!seen.has(told)) throw new Missed(`a body was never told to stop: ${told} is missing`);
     }
     const events = (await readLog(trial.ground.store, job.handle.id)).flatMap((commit) => commit.events);
+    if (events.some(({ type }) => type === 'attempt.interrupted'))
+      throw new Missed('the worker lost its lease meanwhile, which stops bodies, too');
     const timeouts = events.filter(
       (event) => event.type === 'step.failed' || event.type === 'effect.unknown',
     );

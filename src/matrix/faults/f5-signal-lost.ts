@@ -1,5 +1,6 @@
 import type { Fault } from '../fault.js';
 import { Missed } from '../trial.js';
+import { signalTo } from '../trial-job.js';
 
 /** A sender dies on its way: before the signal is written down, or after, when it cannot know that it was. */
 const VARIANTS = [
@@ -28,7 +29,7 @@ export const signalLost: Fault = {
         problems.push(['G5', `nobody had signalled, and the job was ${waiting.status}`]);
       }
     }
-    const answer = await trial.signal(job, 'late');
+    const answer = await signalTo(job, 'late');
     if ((answer === 'repeated') !== isKept) problems.push(['G4', `sent again, the signal was ${answer}`]);
     await trial.finish();
     return { how: `sender killed ${at.replace(/ \d+$/, '')}; sent again: ${answer}`, problems };

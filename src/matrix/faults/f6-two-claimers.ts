@@ -18,15 +18,16 @@ export const twoClaimers: Fault = {
   async strike(trial) {
     const at = trial.pick(POINTS);
     // Long enough for both to be there before there is anything to take, so that they try in the same moment.
+    const ready = [await trial.ready(), await trial.ready()];
     const zombie = await trial.work({ at, by: 'SIGSTOP', options: { lease: ZOMBIE_LEASE_MS } });
     const job = await trial.order();
     await trial.struck(zombie, at);
     const options = { poll: 5 } as const;
-    const claimers = await Promise.all([trial.work({ options }), trial.work({ options })]);
+    const claimers = await Promise.all(ready.map((one) => trial.work({ options, ready: one })));
     if ((await job.handle.status()).status !== 'running')
       throw new Missed('the lease ended before both were there');
     await trial.until('somebody has taken over', async () => (await claimsOf(trial, job.handle.id)) > 1);
-    await thaw(trial, zombie, at);
+    await thaw(trial, { zombie, at });
     await trial.finish();
     const { words, problems } = fateOf(zombie, at);
     const tried = claimers.filter((one) => one.trace().includes('before claim 1')).length;

@@ -57,7 +57,7 @@ async function frozen(trial: Trial): Promise<Strike> {
   const other = await trial.work();
   await trial.finish();
   await trial.pass(3 * LEASE_MS);
-  await thaw(trial, victim, at);
+  await thaw(trial, { zombie: victim, at });
   const { words, problems } = fateOf(victim, at);
   await other.process.kill();
   await trial.order();

@@ -23,7 +23,7 @@ export const ledgerConflict: Fault = {
     await trial.until('a third worker has the result, too', () =>
       third.trace().some((line) => line.startsWith(moment)),
     );
-    await Promise.all([thaw(trial, first, FIRST), thaw(trial, second, SECOND)]);
+    await thaw(trial, { zombie: first, at: FIRST }, { zombie: second, at: SECOND });
     await trial.finish();
     const fates = [fateOf(first, FIRST), fateOf(second, SECOND)];
     const words = fates.map((fate, n) => `${['first', 'second'][n]}: ${fate.words}`).join('; ');

@@ -1,6 +1,7 @@
 import { parseStoreUrl } from '../../client/open-store.js';
 import type { Fault } from '../fault.js';
-import { LEASE_MS, Missed, type Trial, type TrialJob } from '../trial.js';
+import { LEASE_MS, Missed, type Trial } from '../trial.js';
+import type { TrialJob } from '../trial-job.js';
 import { sightings } from '../witness.js';
 
 /**

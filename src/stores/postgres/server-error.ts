@@ -8,15 +8,18 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
+/** A statement, or a connection, was not answered in time. */
+export function isSilence(error: unknown): boolean {
+  return error instanceof Error && /read timeout|timeout (expired|exceeded)/i.test(error.message);
+}
+
 function isConnectionFailure(error: unknown): boolean {
   const code = codeOf(error);
   const lost =
-    error instanceof Error &&
-    /connection (terminated|is closed|error)|not queryable|read timeout|timeout (expired|exceeded)/i.test(
-      error.message,
-    );
+    error instanceof Error && /connection (terminated|is closed|error)|not queryable/i.test(error.message);
   return (
     lost ||
+    isSilence(error) ||
     /^(08|57P0|25P03)/.test(code) ||
     ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT'].includes(code)
   );

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { Loaded } from '../../ports/store.js';
 import { RecentJobs } from '../recent-jobs.js';
-import { mayTryAgain, storeError } from './server-error.js';
+import { isSilence, mayTryAgain, storeError } from './server-error.js';
 import { KEEP_ALIVE, leave, takeSilence } from './silence.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
@@ -96,12 +96,12 @@ export class Session {
 
   /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
   get listed(): Queries {
-    return this.#queries((query) => persist(() => this.#alone(query)));
+    return this.#queries((query) => this.#persist(() => this.#alone(query)));
   }
 
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
   get single(): Queries {
-    return this.#queries((query) => persist(() => this.#pool.query(this.#bounded(query))));
+    return this.#queries((query) => this.#persist(() => this.#pool.query(this.#bounded(query))));
   }
 
   /**
@@ -109,18 +109,18 @@ export class Session {
    * commits are recognised by their command, so a COMMIT that had succeeded unseen is not made twice.
    */
   transaction<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return persist(() => this.#attempt(this.#pool, this.#with(work)));
+    return this.#persist(() => this.#attempt(this.#pool, this.#with(work)));
   }
 
   /** A transaction whose statements may take as long as they like, or wait for others as long. */
   patient<T>(work: (db: Queries) => Promise<T>): Promise<T> {
     const unbounded = (client: pg.PoolClient) => work(this.#queries((query) => client.query(query)));
-    return persist(() => this.#attempt(this.#pool, unbounded));
+    return this.#persist(() => this.#attempt(this.#pool, unbounded));
   }
 
   /** A transaction that may wait long for someone else's. It takes no connection away from the others. */
   careful<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return persist(() => this.#attempt(this.#carefulPool, this.#with(work)));
+    return this.#persist(() => this.#attempt(this.#carefulPool, this.#with(work)));
   }
 
   /**
@@ -206,6 +206,23 @@ export class Session {
     return result.value;
   }
 
+  async #persist<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (isSilence(error)) this.#distrust();
+        if (!mayTryAgain(error) || tries === TRIES) throw storeError(error);
+      }
+    }
+  }
+
+  /** One connection went silent: those that nobody uses may have as well, and would be found out one by one. */
+  #distrust(): void {
+    for (const client of this.#idle) leave(client);
+    this.#idle.clear();
+  }
+
   #bounded(query: pg.QueryConfig): Bounded {
     return { ...query, query_timeout: this.silenceMs };
   }
@@ -244,16 +261,6 @@ export class Session {
       return row?.now ?? 0;
     };
     return { now, fixedNow, rows };
-  }
-}
-
-async function persist<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!mayTryAgain(error) || tries === TRIES) throw storeError(error);
-    }
   }
 }
 
