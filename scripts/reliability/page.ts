@@ -36,8 +36,8 @@ export function reliabilityPage(run: Run): string {
   return [
     '# Reliability',
     '',
-    'What one long run of the simulator and of chaos did and found. Written by the run itself (`npm run reliability`); what is checked, and how,',
-    'is in [simulator.md](simulator.md) and [ARCHITECTURE.md](../ARCHITECTURE.md#how-it-is-tested).',
+    'What one run of the simulator and of chaos did and found, long or short. Written by the run itself (`npm run reliability`); what is checked,',
+    'and how, is in [simulator.md](simulator.md) and [chaos.md](chaos.md).',
     '',
     '| | |',
     '| --- | --- |',

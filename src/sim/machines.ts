@@ -114,6 +114,14 @@ export class Machines {
     }
   }
 
+  /** Workers that run can work: one that holds no lease long after the last fault never will again. */
+  checkWorkers(holdsLease: (host: Host) => boolean): void {
+    for (const { app, host, worker } of this.#slots) {
+      if (app === null || host.isDead || worker === null) continue;
+      this.#parts.verdict.expect(holdsLease(host), 23, () => `${host.name} runs, and holds no lease`);
+    }
+  }
+
   /** Closes all of them, and looks at what they leave behind. */
   async close(): Promise<void> {
     const { world, verdict } = this.#parts;

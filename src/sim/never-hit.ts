@@ -45,6 +45,7 @@ const MORE = [
   'feature effect threw, and had not happened',
   'feature effect hung, and had happened',
   'feature effect hung, and had not happened',
+  'feature effect came too late',
   'feature effect took too long',
   'feature effect happened after its worker died',
   'feature reconcile cannot tell',

@@ -116,6 +116,9 @@ export async function simulate(
   if (verdict.breaches.length === 0) {
     reportStuck(watch, verdict);
     machines.checkHandlers(hasEndedLongAgo);
+    machines.checkWorkers((host) =>
+      [...tables.leases].some(([incarnation, { dead }]) => !dead && watch.hostOf(incarnation) === host),
+    );
     await checkAtEnd({ store, watch, verdict, now: world.now, leaseMs: plan.leaseMs });
     acknowledged.check();
     late.check();

@@ -12,7 +12,7 @@ export type Found = { readonly jobs: number; readonly outside: OutsideCounts };
 
 /** Everything that must hold once all is at rest, by the logs, the store, the clients and the world outside. */
 export async function checkAll({
-  ground: { store, outside, findDamage },
+  ground,
   acknowledged,
   hits,
   verdict,
@@ -22,7 +22,8 @@ export async function checkAll({
   hits: Hits;
   verdict: Verdict;
 }): Promise<Found> {
-  const damage = await findDamage();
+  const { store, outside } = ground;
+  const damage = await ground.findDamage();
   verdict.expect(damage === null, 3, () => `the file is damaged: ${damage}`);
   const jobs = await readJobs(store, { hits, verdict });
   await checkEvidence({ store, verdict });

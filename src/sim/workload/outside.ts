@@ -64,7 +64,12 @@ export class Outside {
         this.#hits.add('feature', 'effect hung, and had happened');
         await this.#request(host, key);
         return new Promise(() => undefined);
-      case 18:
+      case 18: {
+        // Past its time, and long after somebody may have been told that nothing has happened.
+        this.#hits.add('feature', 'effect came too late');
+        await host.sleep(2_000 + host.random.int(4_000));
+        return this.#request(host, key);
+      }
       case 19: {
         this.#hits.add('feature', 'effect took too long');
         const result = await this.#request(host, key);
