@@ -135,7 +135,8 @@ async function untilEnded(
   { clock, signal, onWaiting }: Pick<ApplyOptions, 'signal' | 'onWaiting'> & { clock: Clock },
 ): Promise<Job | null> {
   let told = '';
-  while (!signal?.aborted) {
+  for (;;) {
+    if (signal?.aborted) return null;
     const found = await job.status();
     if (found.finishedAt !== null) return found;
     if (found.status === 'waiting' && onWaiting) {
@@ -144,7 +145,6 @@ async function untilEnded(
     }
     await pause(job, { clock, signal });
   }
-  return null;
 }
 
 /** What was under way may have been all that was left. */

@@ -113,7 +113,7 @@ function hostsOf(
   if (targets === undefined) return all;
   const isOne = typeof reader.plain(targets.value) === 'string';
   const members = isOne ? [targets.value] : reader.list(targets.value, 'targets');
-  const chosen = members.flatMap((member) => {
+  const namesOf = (member: Node | null): readonly string[] => {
     const name = reader.text(member, 'a target');
     if (name === null) return [];
     if (name === 'all') return all;
@@ -121,8 +121,9 @@ function hostsOf(
     const group = inventory.groups.get(name);
     if (group === undefined) reader.report(member, `there is no host or group '${name}'`);
     return group ?? [];
-  });
-  return all.filter((name) => chosen.includes(name));
+  };
+  const chosen = new Set(members.flatMap(namesOf));
+  return all.filter((name) => chosen.has(name));
 }
 
 function readLoop(reader: YamlReader, node: Node | null): unknown {
