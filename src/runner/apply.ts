@@ -160,12 +160,13 @@ function pause(
   { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = clock.after(LOOK_MS, resolve);
     const now = (): void => {
       cancel();
+      signal?.removeEventListener('abort', now);
       resolve();
     };
-    signal?.addEventListener('abort', now, { once: true });
+    const cancel = clock.after(LOOK_MS, now);
+    signal?.addEventListener('abort', now);
     job.result({ timeout: LOOK_MS }).then(now, now);
   });
 }
