@@ -23,7 +23,7 @@ export class Recorder {
   /** A file of the application, shown and written. */
   file(name: string, content: string): void {
     this.#app.write(name, content);
-    this.text(`\`${name}\`:`, `\`\`\`ts\n${content.trim()}\n\`\`\``);
+    this.text(`\`${name}\`:`, `\`\`\`${name.split('.').at(-1)}\n${content.trim()}\n\`\`\``);
   }
 
   /** One command; its exit code is shown where it is not 0. Answers with what it printed, as it really was. */

@@ -59,6 +59,7 @@ export async function tell(recorder: Recorder): Promise<void> {
   await looking(recorder, jobs);
   await failing(recorder);
   await recurring(recorder);
+  await workflows(recorder);
   await opening(recorder);
   await checking(recorder);
 }
@@ -123,6 +124,46 @@ async function looking(
   await recorder.run('jobs', 'cancel', approval);
   await recorder.run('jobs', 'retry', order);
 }
+
+async function workflows(recorder: Recorder): Promise<void> {
+  recorder.text('## apply and runs', '[runner.md](runner.md) says what a workflow may have in it.');
+  recorder.file('deploy.yaml', DEPLOY);
+  await recorder.run('apply', 'deploy.yaml', '--plan');
+  await recorder.run('apply', 'deploy.yaml', '--watch', '--run-id', 'release-2027-01');
+  await recorder.run('runs', 'list');
+  await recorder.run('runs', 'show', 'release-2027-01');
+  recorder.text('What is wrong with a file is told with its place, all of it, and nothing is run.');
+  recorder.file('wrong.yaml', WRONG);
+  await recorder.run('apply', 'wrong.yaml');
+  await recorder.run('runs', 'interrupt', '--reason', 'the server was replaced');
+  await recorder.run(
+    'runs',
+    'reconcile',
+    'release-2027-01',
+    '--outcome',
+    'success',
+    '--reason',
+    'seen',
+    '--by',
+    'ada',
+  );
+}
+
+const DEPLOY = `version: 1
+name: deploy
+inventory: { hosts: { here: { connection: local } } }
+vars: { release: '2027-01' }
+steps:
+  - { name: fetch, action: cmd.run, args: { cmd: [echo, '{{ release }}'] } }
+  - { name: install, action: shell.run, when: release == '2027-01', args: { script: 'echo no space >&2; exit 3' } }
+`;
+
+const WRONG = `version: 1
+name: deploy
+steps:
+  - { name: fetch, action: cmd.rum, target: web }
+  - { name: install, action: cmd.run, args: { cmd: tar -x }, when: release = 1 }
+`;
 
 async function failing(recorder: Recorder): Promise<void> {
   recorder.text('## dlq', 'A discard takes two people and a reason.');

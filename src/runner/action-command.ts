@@ -1,4 +1,5 @@
 import type { Command } from './run-command.js';
+import { textOf } from './template.js';
 import type { Variables } from './variables.js';
 import type { ActionName, Step } from './workflow.js';
 
@@ -17,37 +18,37 @@ export function actionCommand(
   { files, env }: { files: Readonly<Record<string, string>>; env: Readonly<Record<string, string>> },
 ): Command {
   const common = {
-    cwd: args['cwd'] === undefined ? null : String(args['cwd']),
+    cwd: args['cwd'] === undefined ? null : textOf(args['cwd']),
     env: { ...env, ...textsOf(args['env']) },
     stdin: null,
     timeoutMs: step.timeoutMs,
   };
   switch (step.action satisfies ActionName) {
     case 'shell.run':
-      return { ...common, argv: ['/bin/sh', '-c', String(args['script'])] };
+      return { ...common, argv: ['/bin/sh', '-c', textOf(args['script'])] };
     case 'script.shell':
       return {
         ...common,
         argv: ['/bin/sh', '-s', '--', ...wordsOf(args['args'])],
-        stdin: files[String(args['file'])] ?? '',
+        stdin: files[textOf(args['file'])] ?? '',
       };
     case 'template.render':
       return {
         ...common,
-        argv: ['/bin/sh', '-c', RENDER, 'sh', String(args['dest']), String(args['mode'] ?? '')],
-        stdin: String(args['content']),
+        argv: ['/bin/sh', '-c', RENDER, 'sh', textOf(args['dest']), textOf(args['mode'] ?? '')],
+        stdin: textOf(args['content']),
       };
     default: {
-      const stdin = args['stdin'] === undefined ? null : String(args['stdin']);
+      const stdin = args['stdin'] === undefined ? null : textOf(args['stdin']);
       return { ...common, argv: wordsOf(args['cmd']), stdin };
     }
   }
 }
 
 export function wordsOf(list: unknown): string[] {
-  return Array.isArray(list) ? list.map(String) : [];
+  return Array.isArray(list) ? list.map(textOf) : [];
 }
 
 export function textsOf(map: unknown): Record<string, string> {
-  return Object.fromEntries(Object.entries(map ?? {}).map(([name, value]) => [name, String(value)]));
+  return Object.fromEntries(Object.entries(map ?? {}).map(([name, value]) => [name, textOf(value)]));
 }

@@ -135,7 +135,8 @@ async function untilEnded(
   { clock, signal, onWaiting }: Pick<ApplyOptions, 'signal' | 'onWaiting'> & { clock: Clock },
 ): Promise<Job | null> {
   let told = '';
-  while (!signal?.aborted) {
+  for (;;) {
+    if (signal?.aborted) return null;
     const found = await job.status();
     if (found.finishedAt !== null) return found;
     if (found.status === 'waiting' && onWaiting) {
@@ -144,7 +145,6 @@ async function untilEnded(
     }
     await pause(job, { clock, signal });
   }
-  return null;
 }
 
 /** What was under way may have been all that was left. */
@@ -160,12 +160,13 @@ function pause(
   { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
 ): Promise<void> {
   return new Promise((resolve) => {
-    const cancel = clock.after(LOOK_MS, resolve);
     const now = (): void => {
       cancel();
+      signal?.removeEventListener('abort', now);
       resolve();
     };
-    signal?.addEventListener('abort', now, { once: true });
+    const cancel = clock.after(LOOK_MS, now);
+    signal?.addEventListener('abort', now);
     job.result({ timeout: LOOK_MS }).then(now, now);
   });
 }

@@ -34,12 +34,14 @@ export function isTrue(value: unknown): boolean {
 }
 
 /** Own members that are data: neither what every object has, nor the length of a list. */
-const isMember = Object.prototype.propertyIsEnumerable;
+function isMember(value: object, name: string): boolean {
+  return Object.prototype.propertyIsEnumerable.call(value, name);
+}
 
 function at([first = '', ...rest]: readonly string[], lookup: Lookup): unknown {
   let value = lookup(first);
   for (const name of rest) {
-    if (value === null || typeof value !== 'object' || !isMember.call(value, name)) return undefined;
+    if (value === null || typeof value !== 'object' || !isMember(value, name)) return undefined;
     value = (value as Readonly<Record<string, unknown>>)[name];
   }
   return value;

@@ -78,7 +78,7 @@ type One = { readonly step: Step; readonly state: HostState; readonly name: stri
 async function tries(context: RunContext, { step, state, name, lookup }: One): Promise<Outcome> {
   for (let n = 1; ; n++) {
     const own = n === 1 ? name : `${name} try ${n}`;
-    const outcome = await act(context, { step, state, name: own, lookup });
+    const outcome = await act(context, { step, state, name: own, lookup }).catch(failedOutcome);
     if (outcome.ok || n > step.retries) return outcome;
     context.recorder.progress({
       step: step.name,
@@ -116,11 +116,11 @@ async function act(context: RunContext, { step, state, name, lookup }: One): Pro
   }
   const probe = step.probe && probeCommand(wordsOf(renderDeep(step.probe, lookup)), command);
   const doing = hostEffect(step, { clock, recorder, runId });
-  try {
-    return outcomeOrHappened(await steps.effect(name, doing, { step: step.name, host, command, probe }));
-  } catch (error) {
-    return { ok: false, changed: true, exit: null, message: ownFailure(error), stdout: '' };
-  }
+  return outcomeOrHappened(await steps.effect(name, doing, { step: step.name, host, command, probe }));
+}
+
+function failedOutcome(error: unknown): Outcome {
+  return { ok: false, changed: true, exit: null, message: ownFailure(error), stdout: '' };
 }
 
 type Poll = {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { PawlError } from '../index.js';
 import { readWorkflow } from './read-workflow.js';
+import { parseTemplate } from './template.js';
 import type { Workflow } from './workflow.js';
 
 /** All that a run needs of a workflow, as plain data: a run that goes on later is not changed by a file that was. */
@@ -33,14 +34,21 @@ export async function loadWorkflowText(
   const { workflow, reader, files: needed } = readWorkflow(text);
   const files: Record<string, string> = {};
   let bytes = Buffer.byteLength(text);
-  for (const { path, node } of needed) {
-    try {
-      files[path] ??= await readFile(resolve(folder, path), 'utf8');
-      bytes += Buffer.byteLength(files[path]);
-      if (bytes > MOST_FILES_BYTES)
-        reader.report(node, `the workflow and its files are longer than ${MOST_FILES_BYTES} bytes`);
-    } catch {
+  for (const { path, node, isTemplate } of needed) {
+    const content = await readFile(resolve(folder, path), 'utf8').catch(() => null);
+    if (content === null) {
       reader.report(node, `there is no file ${path} that can be read`);
+      continue;
+    }
+    files[path] = content;
+    bytes += Buffer.byteLength(content);
+    if (bytes > MOST_FILES_BYTES) {
+      reader.report(node, `the workflow and its files are longer than ${MOST_FILES_BYTES} bytes`);
+    }
+    try {
+      if (isTemplate) parseTemplate(content);
+    } catch (error) {
+      reader.report(node, `${path}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   reader.expectNoProblems(file);

@@ -5,7 +5,11 @@ import type { Variables } from './variables.js';
 import type { Members, YamlReader } from './yaml-reader.js';
 
 /** A file that an action needs, and where the workflow names it. */
-export type NeededFile = { readonly path: string; readonly node: Node | null };
+export type NeededFile = {
+  readonly path: string;
+  readonly node: Node | null;
+  readonly isTemplate: boolean;
+};
 
 type Shape = { readonly known: readonly string[]; readonly required?: readonly string[] };
 
@@ -42,7 +46,7 @@ export function readArgs(
     for (const name of ['file', 'src']) {
       const found = members?.get(name);
       const path = found === undefined ? null : reader.text(found.value, name);
-      if (path !== null) files.push({ path, node: found?.value ?? node });
+      if (path !== null) files.push({ path, node: found?.value ?? node, isTemplate: name === 'src' });
     }
   }
   return { args: (reader.plain(node) ?? {}) as Variables, files };

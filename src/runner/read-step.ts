@@ -33,6 +33,11 @@ const KNOWN = [
   'probe_after',
 ];
 
+const PROBES = ['probe', 'probe_after'];
+const NOT_FOR_WAITS = ['loop', 'retries', 'retry_delay', 'must_vars', 'expect_vars', 'notify', ...PROBES];
+/** Done again after a crash, so that nobody need be asked. */
+const REPEATABLE: readonly ActionName[] = ['env.set', 'template.render', 'wait.until'];
+
 const DEFAULT_TIMEOUT_MS = 600_000;
 /** Whoever approves may be on holiday. */
 const UNLIMITED = Number.POSITIVE_INFINITY;
@@ -63,6 +68,7 @@ export function readStep(
   const { args, files } =
     known === null ? NOTHING : readArgs(reader, { action, node: nodes.get('args')?.value, place });
   const timeoutMs = read('timeout', duration, isForRun(action) ? UNLIMITED : DEFAULT_TIMEOUT_MS);
+  if (known !== null) expectFitting(reader, known, nodes);
   checkTexts(reader, nodes);
   return {
     node,
@@ -98,6 +104,15 @@ function readAction(reader: YamlReader, node: Node | null): ActionName | null {
   return known ?? null;
 }
 
+/** What a step says in vain would be missed when it is needed. */
+function expectFitting(reader: YamlReader, action: ActionName, nodes: Members): void {
+  const inVain = isForRun(action) ? NOT_FOR_WAITS : REPEATABLE.includes(action) ? PROBES : [];
+  for (const name of inVain) {
+    const found = nodes.get(name);
+    if (found) reader.report(found.key, `${action} has no use for '${name}'`);
+  }
+}
+
 /** Names of hosts and groups; all hosts, if nothing is said. */
 function hostsOf(
   reader: YamlReader,
@@ -113,7 +128,7 @@ function hostsOf(
   if (targets === undefined) return all;
   const isOne = typeof reader.plain(targets.value) === 'string';
   const members = isOne ? [targets.value] : reader.list(targets.value, 'targets');
-  const chosen = members.flatMap((member) => {
+  const namesOf = (member: Node | null): readonly string[] => {
     const name = reader.text(member, 'a target');
     if (name === null) return [];
     if (name === 'all') return all;
@@ -121,8 +136,9 @@ function hostsOf(
     const group = inventory.groups.get(name);
     if (group === undefined) reader.report(member, `there is no host or group '${name}'`);
     return group ?? [];
-  });
-  return all.filter((name) => chosen.includes(name));
+  };
+  const chosen = new Set(members.flatMap(namesOf));
+  return all.filter((name) => chosen.has(name));
 }
 
 function readLoop(reader: YamlReader, node: Node | null): unknown {

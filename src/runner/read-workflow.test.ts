@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { loadWorkflowText } from './load-workflow.js';
 import { planLines } from './plan.js';
 
@@ -131,6 +134,25 @@ describe('RST-13 what is wrong with a workflow is told before anything runs, all
         expect.stringMatching(/^w\.yaml:6:39: wait\.approval is for the whole run/),
         expect.stringMatching(/^w\.yaml:6:66: event is 'no blanks', which does not match/),
       ].map((line) => line as unknown),
+    );
+  });
+
+  test('what an action has no use for, and a template in a file that cannot be read', async () => {
+    expect(
+      await problems(steps('  - { name: s, action: wait.event, args: { event: go }, loop: [1] }')),
+    ).toEqual(["w.yaml:6:57: wait.event has no use for 'loop'"]);
+    expect(
+      await problems(steps('  - { name: s, action: env.set, args: { A: b }, probe: [ls], probe_after: 1s }')),
+    ).toEqual([
+      "w.yaml:6:49: env.set has no use for 'probe'",
+      "w.yaml:6:62: env.set has no use for 'probe_after'",
+    ]);
+    const folder = mkdtempSync(join(tmpdir(), 'pawl-template-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'conf'), 'port={{ port');
+    const text = steps('  - { name: s, action: template.render, args: { src: conf, dest: /tmp/x } }');
+    await expect(loadWorkflowText(text, { file: 'w.yaml', folder })).rejects.toThrow(
+      "w.yaml:6:54: conf: a '{{' has no '}}'",
     );
   });
 

@@ -28,7 +28,7 @@ export function parseTemplate(text: string): Template {
 export function renderTemplate(template: Template, lookup: Lookup): unknown {
   const [first] = template;
   if (template.length === 1 && typeof first === 'object') return evaluate(first, lookup);
-  return template.map((part) => (typeof part === 'string' ? part : shown(evaluate(part, lookup)))).join('');
+  return template.map((part) => (typeof part === 'string' ? part : textOf(evaluate(part, lookup)))).join('');
 }
 
 /** Fills in every text within a value, however deep. */
@@ -50,6 +50,7 @@ export function namesWithin(value: unknown): string[] {
   return Object.values(value).flatMap(namesWithin);
 }
 
-function shown(value: unknown): string {
+/** A value within a text. Lists and maps are written as JSON. */
+export function textOf(value: unknown): string {
   return value !== null && typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

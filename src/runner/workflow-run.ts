@@ -2,7 +2,7 @@ import { hostStep, type HostEnd, type HostState, type RunContext } from './host-
 import { inParallel } from './in-parallel.js';
 import { evaluate, isTrue } from './evaluate.js';
 import { parseExpression } from './expression.js';
-import { renderDeep } from './template.js';
+import { renderDeep, textOf } from './template.js';
 import { layered, type Variables } from './variables.js';
 import { isForRun, type Step } from './workflow.js';
 
@@ -68,7 +68,7 @@ async function hostsStep(
   const status = first !== undefined ? 'failed' : skipped ? 'skipped' : 'success';
   recorder.stepFinish({ step: step.name, status, message });
   if (first === undefined || step.continueOnError) return null;
-  const [end] = ends.filter(({ status: of }) => of === 'failed');
+  const end = ends.find(({ status: of }) => of === 'failed');
   return `${failureOf(step, first, end)}${failed.length > 1 ? `, and on ${failed.length - 1} more hosts` : ''}`;
 }
 
@@ -86,14 +86,14 @@ async function runStep(context: RunContext, step: Step): Promise<string | null> 
   }
   const args = renderDeep(step.args, lookup) as Variables;
   const isApproval = step.action === 'wait.approval';
-  const key = String(args['event'] ?? slugOf(step.name));
-  const reason = String(args['reason'] ?? step.name);
+  const key = textOf(args['event'] ?? slugOf(step.name));
+  const reason = textOf(args['reason'] ?? step.name);
   const how = `pawl jobs signal ${runId} ${key} '${isApproval ? 'true' : '{}'}'`;
   recorder.stepStart({ step: step.name, message: `waits for ${key} (${reason}): ${how}` });
   const waiting = { reason, kind: isApproval ? 'approval' : 'signal' } as const;
   const event = Number.isFinite(step.timeoutMs)
-    ? await steps.waitFor<unknown>(key, { ...waiting, timeout: step.timeoutMs })
-    : await steps.waitFor<unknown>(key, waiting);
+    ? await steps.waitFor(key, { ...waiting, timeout: step.timeoutMs })
+    : await steps.waitFor(key, waiting);
   const failure =
     event === undefined
       ? `nobody sent ${key} in time`

@@ -20,7 +20,7 @@ export class YamlReader {
   constructor(text: string) {
     const isTooLong = Buffer.byteLength(text) > MOST_BYTES;
     this.#document = parseDocument(isTooLong ? '' : text, { lineCounter: this.#lines, prettyErrors: false });
-    this.root = this.#document.contents as Node | null;
+    this.root = this.#document.contents;
     if (isTooLong) this.#note(0, `the file is longer than ${MOST_BYTES} bytes`);
     for (const { pos, message } of [...this.#document.errors, ...this.#document.warnings]) {
       this.#note(pos[0], message);

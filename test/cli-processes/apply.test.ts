@@ -122,7 +122,7 @@ describe('RST-13 a run whose process is killed in the middle of an action', { ti
     const unknown = async (): Promise<boolean> =>
       (await cli(folder, 'effects', '--json')).out.includes('slow@here');
     while (!(await unknown()));
-    const [step] = (await show(folder)).steps.filter(({ name }) => name === 'slow');
+    const step = (await show(folder)).steps.find(({ name }) => name === 'slow');
     expect(step?.hosts['here']?.message).toContain('pawl effects resolve run_killed_1');
     expect(existsSync(join(folder, 'last'))).toBe(false);
     const decided = await cli(

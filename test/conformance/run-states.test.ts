@@ -59,7 +59,9 @@ const STORES: Readonly<Record<string, () => OpenRunStateStore>> = {
   },
 };
 
-describe.each(Object.keys(STORES))('RST-3 %s keeps run states as every store must', (name) => {
+const NAMES = Object.keys(STORES);
+
+describe.each(NAMES)('RST-1 RST-2 RST-3 %s keeps run states as every store must', (name) => {
   test.each(Object.entries(RUN_STATE_CONFORMANCE))('%s', async (_title, run) => {
     await run((STORES[name] as () => OpenRunStateStore)());
   });

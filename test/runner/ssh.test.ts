@@ -31,29 +31,13 @@ describe('RST-13 on hosts behind ssh', () => {
     expect(applied.status).toBe('success');
     expect(outputOf(applied, 's', 'web')).toBe('hi\n');
     const [call = []] = calls();
+    const options =
+      '-T -a -x -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 ' +
+      '-o ServerAliveCountMax=3 -o UserKnownHostsFile=/keys/known -i /keys/a_b -o IdentitiesOnly=yes -p 2222 -l deploy';
     expect(call.slice(0, -1)).toEqual([
-      ...['-T', '-a', '-x'],
-      ...['-o', 'BatchMode=yes', '-o', 'StrictHostKeyChecking=yes', '-o', 'ConnectTimeout=10'],
-      ...[
-        '-o',
-        'ServerAliveInterval=15',
-        '-o',
-        'ServerAliveCountMax=3',
-        '-o',
-        'UserKnownHostsFile=/keys/known',
-      ],
-      ...[
-        '-i',
-        '/keys/a b',
-        '-o',
-        'IdentitiesOnly=yes',
-        '-p',
-        '2222',
-        '-l',
-        'deploy',
-        '--',
-        'web.example.org',
-      ],
+      ...options.split(' ').map((word) => word.replace('_', ' ')),
+      '--',
+      'web.example.org',
     ]);
   });
 
