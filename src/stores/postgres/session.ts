@@ -128,7 +128,7 @@ export class Session {
    * lease, and with it everything that it runs, although it is well and the database too.
    */
   leasing<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return persist(() => this.#attempt(this.#leasePool, this.#with(work)));
+    return this.#persist(() => this.#attempt(this.#leasePool, this.#with(work)));
   }
 
   /** Statements on a connection that the application owns, within its transaction. */
