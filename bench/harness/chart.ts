@@ -19,14 +19,14 @@ const RIGHT = 110;
 const ROW = 20;
 const HEAD = 44;
 
-/** Legible on light and on dark ground: it follows what the reader has set. */
+/** Legible wherever it is shown: it brings its own ground, light or dark as the reader has set. */
 const STYLE = `
   text { font: 13px system-ui, sans-serif; fill: #1f2328; }
   .title { font-weight: 600; } .small { font-size: 11px; fill: #59636e; }
-  .pawl { fill: #0969da; } .raw { fill: #8c959f; } .peer { fill: #bf8700; }
+  .ground { fill: #ffffff; } .pawl { fill: #0969da; } .raw { fill: #8c959f; } .peer { fill: #bf8700; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; } .small { fill: #9198a1; }
-    .pawl { fill: #4493f8; } .raw { fill: #6e7681; } .peer { fill: #d29922; }
+    .ground { fill: #0d1117; } .pawl { fill: #4493f8; } .raw { fill: #6e7681; } .peer { fill: #d29922; }
   }`;
 
 const escaped = (text: string): string =>
@@ -72,6 +72,7 @@ export function chartOf(found: readonly Found[], about: readonly string[]): stri
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="Benchmark of Pawl">
 <style>${STYLE}
 </style>
+<rect class="ground" width="100%" height="100%" rx="6"/>
 ${parts.join('\n')}
 </svg>
 `;

@@ -100,7 +100,7 @@ describe('what is shown', () => {
     const svg = chartOf(all, ['a <b> & c']);
     expect(svg).toContain('a &lt;b&gt; &amp; c');
     expect(svg).toContain('prefers-color-scheme: dark');
-    expect(svg.match(/<rect /g)).toHaveLength(2);
+    expect(svg.match(/<rect class="(pawl|raw|peer)"/g)).toHaveLength(2);
   });
 });
 
