@@ -15,7 +15,7 @@ export type Made = {
 export function reportOf(made: Made): string {
   return `${[
     '# Failure matrix',
-    'Written by `pawl matrix --report`, or `npm run matrix` for all stores; not by hand. Every fault is brought about with real processes: workers that are killed (SIGKILL) or frozen (SIGSTOP), a proxy that cuts, stalls and swallows connections, a server that is stopped and started. Effects are counted by a witness outside of the store.',
+    'Written by `pawl matrix --report`, or `npm run matrix` for all stores; not by hand. Every fault is brought about with real processes: workers that are killed (SIGKILL) or frozen (SIGSTOP), a proxy that cuts, stalls and swallows connections, a server that is stopped and started. Effects are counted by a witness outside of the store. Processes on a store in memory are simulated.',
     madeOf(made),
     '## Guarantees',
     GUARANTEE_IDS.map((id) => `- **${id}** ${GUARANTEES[id]}`).join('\n'),
