@@ -91,6 +91,7 @@ describe('runs by their id', () => {
     expect(run).toMatchObject({
       workflow_name: 'deploy',
       last_error: { code: 'TASK_EXECUTION_FAILED', message: 'no ship' },
+      reconciliation: null,
       steps: [
         { name: 'build', status: 'success' },
         { name: 'ship', status: 'failed' },
