@@ -86,6 +86,7 @@ describe('runs by their id', () => {
       'started_at',
       'finished_at',
       'updated_at',
+      'reconciliation',
       'steps',
     ]);
     expect(run).toMatchObject({
