@@ -39,7 +39,11 @@ export function applyTask({ runs, recorders, parallel, clock, log }: ApplyParts)
     { name: APPLY_TASK, retry: { maxRetries: 0 } },
     async ({ input, step, job }: HandlerContext<Source>): Promise<ApplyResult> => {
       const workflow = workflowOf(input);
-      const { tracker, before } = await tracked(runs, { runId: job.id, workflowName: workflow.name });
+      const { tracker, before } = await tracked(runs, {
+        runId: job.id,
+        workflowName: workflow.name,
+        log,
+      });
       const all = composeRecorders(tracker ? [tracker, ...recorders] : recorders, { log });
       const recorder = skipKnown(all, before);
       const context = { workflow, files: input.files, runId: job.id, steps: step, recorder, clock };
@@ -47,20 +51,23 @@ export function applyTask({ runs, recorders, parallel, clock, log }: ApplyParts)
       const { status, message, exported } = end;
       const error = message === null ? null : { code: 'WORKFLOW_FAILED', message };
       recorder.runFinish({ status, message, error });
-      await tracker?.flush();
+      await tracker?.finish({ status, message, error });
       if (message !== null) throw fatal(new PawlError('WORKFLOW_FAILED', { detail: message }));
       return { exported };
     },
   );
 }
 
-/** Goes on with what is there of the run. One that has ended there has nothing to add. */
+/** Goes on with what is there of the run. One that has ended there has nothing to add; one that cannot be read is tracked anew. */
 async function tracked(
   runs: RunStates | null,
-  { runId, workflowName }: { runId: string; workflowName: string },
+  { runId, workflowName, log }: { runId: string; workflowName: string; log: Logger },
 ): Promise<{ tracker: RunTracker | null; before: RunSnapshot | null }> {
   if (runs === null) return { tracker: null, before: null };
-  const before = await runs.find(runId);
+  const before = await runs.find(runId).catch((error: unknown) => {
+    log.error('the state of a run could not be read', { runId, error });
+    return null;
+  });
   if (before !== null && before.finished_at !== null) return { tracker: null, before };
   return { tracker: await runs.track({ runId, workflowName, resume: true }), before };
 }

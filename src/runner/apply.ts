@@ -91,7 +91,7 @@ export async function apply(workflow: string | Loaded, options: ApplyOptions = {
       const { lease = DEFAULT_LEASE, drain = DEFAULT_DRAIN } = options;
       await app.work({ queues: [queue], lease, drain, stopOnSignal: false });
       const ended = (await untilEnded(app, job, { clock, ...options })) ?? (await stopped(app, job));
-      return await answer({ runs, job, ended });
+      return await answer({ runs, job, ended, log });
     } finally {
       await app.close();
     }
@@ -177,20 +177,25 @@ const STATUS: Readonly<Record<string, RunState>> = {
   cancelled: 'canceled',
 };
 
-async function answer({
-  runs,
-  job,
-  ended,
-}: {
-  runs: RunStates | null;
-  job: JobHandle<ApplyResult>;
-  ended: Job | null;
-}): Promise<Applied> {
+type Answering = {
+  readonly runs: RunStates | null;
+  readonly job: JobHandle<ApplyResult>;
+  readonly ended: Job | null;
+  readonly log: Logger;
+};
+
+/** How the run ended is known from its job, also where its state cannot be read. */
+async function answer({ runs, job, ended, log }: Answering): Promise<Applied> {
+  const unreadable = (error: unknown): null => {
+    log.error('the state of a run could not be read', { runId: job.id, error });
+    return null;
+  };
   if (ended === null) {
-    return { runId: job.id, status: 'running', run: (await runs?.find(job.id)) ?? null, exported: {} };
+    const run = runs && (await runs.find(job.id).catch(unreadable));
+    return { runId: job.id, status: 'running', run, exported: {} };
   }
   const status = STATUS[ended.status] ?? 'failed';
-  const run = runs && (await settled(runs, { runId: job.id, status, ended }));
+  const run = runs && (await settled(runs, { runId: job.id, status, ended }).catch(unreadable));
   const { exported = {} } = ended.result === null ? {} : (JSON.parse(ended.result) as Partial<ApplyResult>);
   return { runId: job.id, status: run?.status ?? status, run, exported };
 }

@@ -36,7 +36,7 @@ const KNOWN = [
 const PROBES = ['probe', 'probe_after'];
 const NOT_FOR_WAITS = ['loop', 'retries', 'retry_delay', 'must_vars', 'expect_vars', 'notify', ...PROBES];
 /** Done again after a crash, so that nobody need be asked. */
-const REPEATABLE: readonly ActionName[] = ['env.set', 'template.render', 'wait.until'];
+const REPEATABLE: ReadonlySet<ActionName> = new Set(['env.set', 'template.render', 'wait.until']);
 
 const DEFAULT_TIMEOUT_MS = 600_000;
 /** Whoever approves may be on holiday. */
@@ -106,7 +106,7 @@ function readAction(reader: YamlReader, node: Node | null): ActionName | null {
 
 /** What a step says in vain would be missed when it is needed. */
 function expectFitting(reader: YamlReader, action: ActionName, nodes: Members): void {
-  const inVain = isForRun(action) ? NOT_FOR_WAITS : REPEATABLE.includes(action) ? PROBES : [];
+  const inVain = isForRun(action) ? NOT_FOR_WAITS : REPEATABLE.has(action) ? PROBES : [];
   for (const name of inVain) {
     const found = nodes.get(name);
     if (found) reader.report(found.key, `${action} has no use for '${name}'`);

@@ -8,6 +8,11 @@ export class PendingPatch {
   #run: RunChanges = {};
   readonly #steps = new Map<string, { changes: StepChanges; hosts: Map<string, HostPatch> }>();
 
+  /** What the status is to become, if it changes. */
+  get status(): RunChanges['status'] {
+    return this.#run.status;
+  }
+
   run(changes: RunChanges): void {
     this.#run = { ...this.#run, ...changes };
   }

@@ -64,7 +64,7 @@ export class RunTracker implements Recorder {
   #hasFinished = false;
 
   private constructor(runId: string, options: TrackerOptions) {
-    const { store, workflowName, notifier, clock, log, throttleMs } = options;
+    const { store, workflowName, notifier, clock, log, throttleMs, resume = false } = options;
     this.runId = runId;
     this.#options = options;
     this.#notifications = notifier ? new NotifierQueue(notifier, { clock, log }) : null;
@@ -75,6 +75,7 @@ export class RunTracker implements Recorder {
       clock,
       log,
       throttleMs,
+      resume,
       fill: (pending) => this.#fill(pending),
       onWritten: (version) => this.#tell(version),
     });
@@ -82,13 +83,13 @@ export class RunTracker implements Recorder {
 
   /** Puts the run into the store, and begins it. Throws JOB_EXISTS for an id that is taken, before anything has run. */
   static async begin(options: TrackerOptions): Promise<RunTracker> {
-    const { clock, random, store, resume = false } = options;
+    const { clock, random, resume = false } = options;
     const made = (): string =>
       newJobId({ now: clock.now(), bucket: random.int(BUCKETS), draw: (below) => random.int(below) });
     const tracker = new RunTracker(options.runId ?? made(), options);
-    const found = resume ? await tracker.#find(store) : null;
-    if (found === null) await tracker.#writer.create();
-    else tracker.#writer.adopt(found);
+    const found = resume ? await tracker.#find() : null;
+    if (found !== null) tracker.#writer.adopt(found);
+    else if (!tracker.#writer.hasFailed) await tracker.#writer.create();
     if (found?.status !== 'running') tracker.#status('running', { started_at: tracker.#now() });
     return tracker;
   }
@@ -159,8 +160,8 @@ export class RunTracker implements Recorder {
     await this.#notifications?.drained();
   }
 
-  async #find(store: RunStateStore) {
-    const found = await store.getRun(this.runId);
+  async #find() {
+    const found = await this.#writer.find();
     if (found !== null && hasEnded(found.status)) {
       throw new PawlError('INVALID_TRANSITION', {
         detail: `run ${this.runId} has ended as ${found.status}`,

@@ -1,4 +1,4 @@
-import { hasEnded, newRun, utc, type RunSnapshot } from '../contracts/index.js';
+import { hasEnded, newRun, utc, type RunPatch, type RunSnapshot } from '../contracts/index.js';
 import { PawlError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
@@ -13,6 +13,8 @@ export type WriterOptions = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly throttleMs: number;
+  /** Whether a run that is in the store already, with more in it than a new one, may be this one. */
+  readonly resume: boolean;
   /** Asked for what else is to be written, when a write begins. */
   readonly fill: (pending: PendingPatch) => void;
   /** Told when all of that was saved, or the store has failed, with the version that is in the store then. */
@@ -38,6 +40,8 @@ export class StateWriter {
   #pending = new PendingPatch();
   /** 0: the run is not in the store yet. */
   #version = 0;
+  /** The run is in the store, and has not begun there. */
+  #isQueued = false;
   #unsaved = false;
   #urgent = false;
   #writing = false;
@@ -65,9 +69,24 @@ export class StateWriter {
     }
   }
 
+  /** The run in the store, if it can be read. One that cannot is found when it is written. */
+  async find(): Promise<RunSnapshot | null> {
+    try {
+      return await this.#answer(() => this.#options.store.getRun(this.#options.runId));
+    } catch (error) {
+      this.#failed(error);
+      return null;
+    }
+  }
+
+  get hasFailed(): boolean {
+    return this.#failures > 0;
+  }
+
   /** Goes on with a run that is in the store. */
-  adopt({ version }: RunSnapshot): void {
+  adopt({ version, status }: RunSnapshot): void {
     this.#version = version;
+    this.#isQueued = status === 'queued';
   }
 
   /** Something is pending. What is not urgent waits until the throttle has passed since the last write. */
@@ -106,7 +125,7 @@ export class StateWriter {
   }
 
   async #write(): Promise<void> {
-    const { store, clock, runId, log, fill, onWritten } = this.#options;
+    const { clock, runId, log, fill, onWritten } = this.#options;
     this.#writing = true;
     // What happens in the same moment shares the write.
     await Promise.resolve();
@@ -118,8 +137,14 @@ export class StateWriter {
     let isAgain = false;
     try {
       if (this.#version === 0) await this.#create();
-      const patch = taken.patch(runId, utc(clock.now()));
-      this.#version = await this.#answer(() => store.updateRun(patch, this.#version));
+      const at = utc(clock.now());
+      // A store that was down for the whole of the run missed its beginning, without which no end follows.
+      const { status } = taken;
+      if (this.#isQueued && status !== undefined && status !== 'canceled' && hasEnded(status)) {
+        await this.#update({ run_id: runId, updated_at: at, status: 'running' });
+      }
+      await this.#update(taken.patch(runId, at));
+      if (status !== undefined) this.#isQueued = false;
       if (this.#failures > 0) log.info('the state of a run is saved again', { runId });
       this.#failures = 0;
     } catch (error) {
@@ -135,11 +160,15 @@ export class StateWriter {
     this.#schedule();
   }
 
+  async #update(patch: RunPatch): Promise<void> {
+    this.#version = await this.#answer(() => this.#options.store.updateRun(patch, this.#version));
+  }
+
   async #create(): Promise<void> {
     const { store, runId, workflowName, clock } = this.#options;
     const run = newRun({ run_id: runId, workflow_name: workflowName, at: utc(clock.now()) });
     await this.#answer(() => store.createRun(run));
-    this.#version = 1;
+    this.adopt(run);
   }
 
   /** Whether the same change is to be tried on what is in the store now. */
@@ -156,15 +185,19 @@ export class StateWriter {
    * ended meanwhile, which is final, or is another's.
    */
   async #catchUp(conflict: unknown): Promise<boolean> {
-    const { store, runId, workflowName } = this.#options;
+    const { store, runId, workflowName, resume } = this.#options;
     this.#failures += 1;
     try {
       const found = await this.#answer(() => store.getRun(runId));
       if (found === null) this.#give('it is gone');
       else if (hasEnded(found.status)) this.#give(`another has ended it as ${found.status}`);
-      else if (this.#version === 0 && (found.version > 1 || found.workflow_name !== workflowName)) {
+      else if (
+        this.#version === 0 &&
+        !resume &&
+        (found.version > 1 || found.workflow_name !== workflowName)
+      ) {
         this.#give(conflict);
-      } else this.#version = found.version;
+      } else this.adopt(found);
     } catch (error) {
       this.#failed(error);
     }

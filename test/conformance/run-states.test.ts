@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/client/system-clock.js';
+import { apply, loadWorkflowText } from '../../src/runner/index.js';
 import { fileRunStates } from '../../src/stores/file/file-run-states.js';
 import { memoryRunStates } from '../../src/stores/memory/run-states.js';
 import { postgresRunStates } from '../../src/stores/postgres/run-states.js';
@@ -65,4 +66,15 @@ describe.each(NAMES)('RST-1 RST-2 RST-3 %s keeps run states as every store must'
   test.each(Object.entries(RUN_STATE_CONFORMANCE))('%s', async (_title, run) => {
     await run((STORES[name] as () => OpenRunStateStore)());
   });
+});
+
+test('RST-13 a workflow is applied with its job and its state in one Postgres database', async () => {
+  const own = await postgres.createDatabase();
+  const steps = "steps: [{ name: s, action: cmd.run, args: { cmd: [echo, '{{ run_id }}'] } }]";
+  const loaded = await loadWorkflowText(`version: 1\nname: test\n${steps}`);
+  const { status, run } = await apply(loaded, { store: own, runId: 'run_postgres_1' });
+  expect(status).toBe('success');
+  const states = await kept(postgresRunStates({ url: own }));
+  expect(await states.getRun('run_postgres_1')).toEqual(run);
+  expect(run?.steps[0]?.hosts['local']?.output).toBe('run_postgres_1\n');
 });

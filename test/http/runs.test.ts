@@ -86,11 +86,13 @@ describe('runs by their id', () => {
       'started_at',
       'finished_at',
       'updated_at',
+      'reconciliation',
       'steps',
     ]);
     expect(run).toMatchObject({
       workflow_name: 'deploy',
       last_error: { code: 'TASK_EXECUTION_FAILED', message: 'no ship' },
+      reconciliation: null,
       steps: [
         { name: 'build', status: 'success' },
         { name: 'ship', status: 'failed' },

@@ -144,6 +144,18 @@ describe('the tracker', () => {
     await tracker.finish({ status: 'success' });
   });
 
+  test('RST-6 a store that was down for the whole of a short run has its beginning and its end', async () => {
+    const { begin, faults, kept, patches, pass } = trackerRig();
+    faults.push(broken('STORE_UNAVAILABLE'), broken('STORE_UNAVAILABLE'));
+    const tracker = await begin();
+    const finished = tracker.finish({ status: 'success' });
+    await pass(100);
+    await pass(200);
+    expect(await finished).toBe(true);
+    expect((await kept.getRun(tracker.runId))?.status).toBe('success');
+    expect(patches.map(({ status }) => status)).toEqual(['running', 'success']);
+  });
+
   test('RST-6 a store that never comes back: the run ends, and the log says that its end is not saved', async () => {
     const { begin, store, clock, logged, idle } = trackerRig();
     const dead = { ...store, updateRun: () => Promise.reject(new Error('down')) };

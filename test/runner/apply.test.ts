@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pawl, type Recorder, type RunCallback } from '../../src/index.js';
+import { pawl, type Recorder, type RunCallback, type RunPatch, type RunSnapshot } from '../../src/index.js';
+import { memoryRunStates as ownStates } from '../../src/stores/memory/run-states.js';
 import { applyText, newFolder, outputOf, SILENT, statuses } from './apply-text.js';
 
 describe('RST-13 a workflow on this machine', () => {
@@ -182,6 +183,41 @@ describe('RST-13 the options of a run', () => {
   test('RST-6 tracking switched off changes nothing but that nobody keeps the state', async () => {
     const applied = await applyText(text, { runs: false });
     expect(applied).toMatchObject({ status: 'success', run: null });
+  });
+
+  test('RST-6 a store of the host’s that fails neither stops nor changes the run; it is told, and catches up', async () => {
+    const kept = ownStates();
+    const logged: string[] = [];
+    let down = true;
+    const unless =
+      <A extends unknown[], R>(call: (...asked: A) => Promise<R>) =>
+      async (...asked: A): Promise<R> => {
+        if (down) throw new Error('the store is down');
+        return call(...asked);
+      };
+    const runs = {
+      ...kept,
+      createRun: unless((run: RunSnapshot) => kept.createRun(run)),
+      updateRun: unless((patch: RunPatch, version: number) => kept.updateRun(patch, version)),
+      getRun: unless((runId: string) => kept.getRun(runId)),
+    };
+    const applied = await applyText(
+      `${text.slice(0, -1)}, { name: t, action: cmd.run, args: { cmd: ['true'] } }]`,
+      {
+        runs,
+        recorders: [{ stepFinish: () => void (down = false) }],
+        log: { ...SILENT, error: (message) => void logged.push(message) },
+      },
+    );
+    expect(applied).toMatchObject({ status: 'success', run: { status: 'success' } });
+    expect(statuses(applied)).toEqual({
+      s: { a: 'success', b: 'success' },
+      t: { a: 'success', b: 'success' },
+    });
+    expect(logged).toEqual([
+      'the state of a run could not be read',
+      'the state of a run could not be saved, and is tried again',
+    ]);
   });
 
   test('a run id of the caller’s, a notifier, and recorders beside the tracker', async () => {
