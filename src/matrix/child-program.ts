@@ -1,7 +1,7 @@
 import { openStore } from '../client/open-store.js';
 import { pawl, type WorkOptions } from '../client/pawl.js';
 import { systemClock } from '../client/system-clock.js';
-import { openDatabase } from '../stores/sqlite/driver.js';
+import { openDatabase, type Database } from '../stores/sqlite/driver.js';
 import { lateTask } from './late-task.js';
 import { orderTasks } from './order-task.js';
 import { pointedStore } from './pointed-store.js';
@@ -20,6 +20,8 @@ export type Order =
   | { readonly lock: string };
 
 const points = new Points();
+/** Kept for as long as the process lives: one that is collected as garbage lets go of its lock. */
+let locked: Database | null = null;
 
 /** What a process of the matrix does: as it is told by its parent, and no longer than that lives. */
 export function obeyOrders(): Promise<never> {
@@ -33,9 +35,9 @@ export function obeyOrders(): Promise<never> {
 async function obey(order: Order): Promise<void> {
   if ('ready' in order) return;
   if ('lock' in order) {
-    const database = await openDatabase(order.lock);
+    locked = await openDatabase(order.lock);
     // Something must stand in the log of the file that is never committed.
-    database.exec(
+    locked.exec(
       'PRAGMA busy_timeout = 10000; BEGIN IMMEDIATE; CREATE TABLE never_committed (n INTEGER) STRICT',
     );
     return;

@@ -40,6 +40,7 @@ export const storeUnavailable: Fault = {
         () => 'refused',
       );
       await trial.rest(3 * LEASE_MS);
+      await expectAway(trial);
       entered = seen(trial.jobs) - sighted;
     } finally {
       // Whatever happens here, nobody is left without a server.
@@ -58,6 +59,12 @@ export const storeUnavailable: Fault = {
 
 function seen(jobs: readonly TrialJob[]): number {
   return jobs.reduce((sum, { witness }) => sum + sightings(witness).length, 0);
+}
+
+/** A file that was let go of in between has proven nothing. */
+async function expectAway({ ground }: Trial): Promise<void> {
+  if (ground.kind === 'sqlite' && !(await ground.isLocked()))
+    throw new Missed('the file did not stay locked');
 }
 
 /** Answers with how to bring the store back. */
