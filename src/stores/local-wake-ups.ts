@@ -1,6 +1,6 @@
 import type { Store } from '../ports/store.js';
 
-/** Wake-ups within this process. Whoever else opened the same data finds its work by polling. */
+/** Wake-ups within this process. */
 export function localWakeUps(): Pick<Store, 'wake' | 'listen'> {
   const listeners = new Set<(lanes: readonly string[]) => void>();
   return {

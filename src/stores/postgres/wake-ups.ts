@@ -6,8 +6,8 @@ import type { Session } from './session.js';
 import { KEEP_ALIVE, leave } from './silence.js';
 
 const CHANNEL = 'pawl_wake';
-/** Notifications are collected for so long: they only save waiting, and each one costs a statement. */
-const COLLECT_MS = 5;
+/** The first notification goes at once; what follows within this time is collected, since each one costs a statement. */
+const APART_MS = 5;
 /** How long after a lost connection listening is tried again. Polling finds the work meanwhile. */
 const LISTEN_AGAIN_MS = 1_000;
 /** The server takes no more than 8,000 bytes at once. */
@@ -26,7 +26,12 @@ export function notifiedWakeUps(
   let listener: Listener | null = null;
   let listeners = 0;
 
+  let isResting = false;
+
   const flush = (): void => {
+    isResting = pending.size > 0;
+    if (!isResting) return;
+    clock.after(APART_MS, flush);
     const lanes = [...pending];
     pending.clear();
     for (const payload of payloadsOf(lanes)) {
@@ -38,8 +43,8 @@ export function notifiedWakeUps(
     wake(lanes) {
       local.wake(lanes);
       if (!session.listens || lanes.length === 0) return;
-      if (pending.size === 0) clock.after(COLLECT_MS, flush);
       for (const lane of lanes) pending.add(lane);
+      if (!isResting) flush();
     },
     listen(hear) {
       const stopLocal = local.listen(hear);

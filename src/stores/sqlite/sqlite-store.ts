@@ -3,7 +3,6 @@ import type { StoreClock } from '../../ports/clock.js';
 import type { CommitItem, CommitReply, EffectResult, NewMessage, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
-import { localWakeUps } from '../local-wake-ups.js';
 import { claim } from './claim.js';
 import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
@@ -22,6 +21,7 @@ import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from '
 import { Session } from './session.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
+import { watchedWakeUps } from './wake-ups.js';
 
 /** Commits in one transaction: more stall the event loop for longer, fewer sync the disk more often. */
 const MOST_IN_GROUP = 500;
@@ -35,7 +35,7 @@ export type SqliteOptions = {
 /** One file, which several processes may open. Everything that is acknowledged has been synced to disk. */
 export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
   const db = new Session(await openFile(path, (opened) => migrate(opened, migrations)), clock);
-  const wakeUps = localWakeUps();
+  const { stop, ...wakeUps } = watchedWakeUps(db, path);
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
   });
@@ -102,6 +102,9 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     aged: async (page) => aged(db, page),
     purge: (asked) => db.write(() => purge(db, asked)),
     ...wakeUps,
-    close: () => db.close(),
+    close: () => {
+      stop();
+      return db.close();
+    },
   };
 }
