@@ -11,7 +11,10 @@ const MOST_LANES = 100;
  * that is watched, for as long as somebody listens; SQLite's own counter tells another's commit from ours. Never relied upon: a file
  * system that tells of no changes costs waiting for the next poll, nothing else.
  */
-export function watchedWakeUps(db: Session, path: string): Pick<Store, 'wake' | 'listen'> & { readonly stop: () => void } {
+export function watchedWakeUps(
+  db: Session,
+  path: string,
+): Pick<Store, 'wake' | 'listen'> & { readonly stop: () => void } {
   const local = localWakeUps();
   let watcher: FSWatcher | null = null;
   let listeners = 0;
