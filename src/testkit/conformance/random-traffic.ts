@@ -179,9 +179,12 @@ async function describeAll(
   ids: readonly string[],
   say: (what: string, answer: unknown) => void,
 ): Promise<void> {
+  let logged = 0;
   for (const id of ids) {
     say('job', (await store.load(id)).found);
-    say('log', (await store.log(id, { fromRev: 1, limit: 1_000 })).rows);
+    const { rows: log } = await store.log(id, { fromRev: 1, limit: 1_000 });
+    say('log', log);
+    logged += log.length;
     say('inbox', await store.inbox(id));
     say('effects', await store.effects(id));
   }
@@ -195,7 +198,7 @@ async function describeAll(
   say('open letters', (await store.dlqOpen()).tenants);
   for (const tenantId of TENANTS) say('live', (await store.countLive({ tenantId, atMost: 20 })).count);
   say('entered', (await store.dlqEntered({ from: 0, until: Number.MAX_SAFE_INTEGER, atLeast: 1 })).tenants);
-  const { rows } = await store.feed({ after: null, limit: 10_000 });
+  const rows = await feedOf(store, logged);
   const places = new Map(
     ids.map((id) => [id, rows.filter(({ jobId }) => jobId === id).map(({ rev }) => rev)]),
   );
@@ -206,4 +209,15 @@ async function describeAll(
       .map(({ dlqId }) => dlqId)
       .toSorted(),
   );
+}
+
+/** How often a feed that lags is read again. */
+const MOST_READS = 10_000;
+
+/** The feed, once it holds as much as the logs do: anybody's open transaction, a vacuum's too, may hold it back for a while. */
+async function feedOf(store: Store, logged: number): Promise<readonly { jobId: string; rev: number }[]> {
+  for (let reads = 1; ; reads++) {
+    const { rows } = await store.feed({ after: null, limit: 10_000 });
+    if (rows.length >= logged || reads === MOST_READS) return rows;
+  }
 }
