@@ -115,8 +115,8 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'what refused commands bring is saved',
     file: 'worker/attempt',
-    from: 'batch.filter((_, index) => decisions[index]?.ok)',
-    to: 'batch',
+    from: 'options.extras !== undefined && decisions[index]?.ok',
+    to: 'options.extras !== undefined',
   },
   {
     name: 'an intent that nobody follows is waited for',
