@@ -1,12 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { runSnapshot } from '../../src/http/views.js';
 import type { RunSnapshot } from '../../src/index.js';
 import { cliOn } from '../cli/in-process.js';
-import { ROOT } from '../source-files.js';
-import { newFolder, startApp } from './start-app.js';
+import { compileApp, mainOf, newFolder, startApp } from './start-app.js';
 
 const TOKEN = 'a token that nobody guesses';
 
@@ -25,9 +24,7 @@ steps:
   - { name: sleep, action: shell.run, args: { script: 'echo $$ > FOLDER/pid; exec sleep 600' } }
 `;
 
-beforeAll(() => {
-  execFileSync('npm', ['run', '--silent', 'compile'], { cwd: ROOT, stdio: 'inherit' });
-}, 120_000);
+beforeAll(() => compileApp('agent-server'), 120_000);
 
 function newAgent() {
   const folder = newFolder();
@@ -215,7 +212,7 @@ describe('examples/agent-server', () => {
     expect((await ask<{ runs: [] }>(url, 'GET', '/runs')).body.runs).toEqual([]);
     const health = await fetch(`${url}/health`);
     expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
-    const main = join(ROOT, '.build/examples/agent-server/main.js');
+    const main = mainOf('agent-server');
     for (const token of ['', 'too short']) {
       const refused = spawnSync(process.execPath, [main], {
         env: { ...process.env, AGENT_TOKEN: token, AGENT_STORE: 'memory:' },
