@@ -17,10 +17,14 @@ if ('problem' in settings) {
   process.exit(78);
 }
 
-const agent = await Agent.open(settings);
-const server = createServer(answerWith(agent, settings));
+// The port first: a second agent that is started by mistake must not take up the runs of the one that works.
+const server = createServer();
 server.listen(settings.port, settings.host);
 await once(server, 'listening');
+const opening = Agent.open(settings);
+const answering = opening.then((agent) => answerWith(agent, settings));
+server.on('request', (request, response) => void answering.then((answer) => answer(request, response)));
+const agent = await opening;
 const { port } = server.address() as AddressInfo;
 console.log(`The agent listens on http://${settings.host}:${port}`);
 

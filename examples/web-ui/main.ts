@@ -23,13 +23,23 @@ if (afterRestart !== 'resume' && afterRestart !== 'interrupt') {
   process.exit(78);
 }
 
+for (const [name, value] of Object.entries({ WEB_PORT: port, WEB_TICK_MS: tickMs })) {
+  if (/^\d{1,5}$/.test(value)) continue;
+  console.error(`${name} is '${value}', which is no number from 0 to 99999.`);
+  process.exit(78);
+}
+
 const files = await pageFiles(page);
-const releases = await Releases.open({ store, afterRestart, tickMs: Number(tickMs) });
-const closing = new AbortController();
-const server = createServer(answerWith({ releases, files, closing: closing.signal }));
-// Nobody is asked who they are: this machine only.
+// The port first: a second server that is started by mistake must not take up the runs of the one that works. Nobody is asked
+// who they are, so it is there for this machine only.
+const server = createServer();
 server.listen(Number(port), '127.0.0.1');
 await once(server, 'listening');
+const closing = new AbortController();
+const opening = Releases.open({ store, afterRestart, tickMs: Number(tickMs) });
+const answering = opening.then((opened) => answerWith({ releases: opened, files, closing: closing.signal }));
+server.on('request', (request, response) => void answering.then((answer) => answer(request, response)));
+const releases = await opening;
 console.log(`The page listens on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -138,6 +138,17 @@ describe('examples/agent-server', () => {
     expect((await ask<Heartbeat>(third.url, 'GET', '/heartbeat')).body).toEqual({ alive: true, running: [] });
   });
 
+  test('RST-14 a second agent on the same port ends, and leaves the runs of the first alone', async () => {
+    const { start, go } = newAgent();
+    const { url } = await start();
+    const { run_id: runId } = (await ask(url, 'POST', '/runs', { workflow: 'count' })).body;
+    await until(url, runId, isWaiting);
+    const port = new URL(url).port;
+    await expect(start({ AGENT_PORT: port, AGENT_AFTER_RESTART: 'interrupt' })).rejects.toThrow('EADDRINUSE');
+    go();
+    expect((await until(url, runId, hasEnded)).status).toBe('success');
+  });
+
   test('RST-14 a workflow that has changed meanwhile is not gone on with, and the run says why', async () => {
     const { folder, start } = newAgent();
     const first = await start();

@@ -5,8 +5,9 @@ import { newFolder } from './start-app.js';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** A browser of this machine; null where there is none. `CHROMIUM` names another. */
-export const CHROMIUM = [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => existsSync(path)) ?? null;
+/** A browser of this machine; null where there is none. `PAWL_TEST_CHROMIUM` names another. */
+export const CHROMIUM =
+  [process.env['PAWL_TEST_CHROMIUM'] ?? '', ...PLACES].find((path) => existsSync(path)) ?? null;
 
 const ARGUMENTS = [
   '--no-sandbox',

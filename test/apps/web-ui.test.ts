@@ -6,7 +6,7 @@ import { cliOn } from '../cli/in-process.js';
 import { CHROMIUM, openBrowser } from './chromium.js';
 import { compileApp, newFolder, startApp, type RunningApp } from './start-app.js';
 
-const WITHOUT = CHROMIUM === null ? ' (there is no Chromium here; CHROMIUM may name one)' : '';
+const WITHOUT = CHROMIUM === null ? ' (there is no Chromium here; PAWL_TEST_CHROMIUM may name one)' : '';
 
 beforeAll(() => compileApp('web-ui'), 120_000);
 
