@@ -28,6 +28,8 @@ export function releaseTask(runs: RunStates, { tickMs }: { tickMs: number }): Ta
   return task(
     { name: 'release', retry: { maxRetries: 0 }, signals: ['approval'] },
     async ({ input, step, job, signal }: HandlerContext<Release>) => {
+      // Killed between the end of the run and that of its job: there is nothing left to do.
+      if ((await runs.find(job.id))?.finished_at) return null;
       const tracker = await runs.track({ runId: job.id, workflowName: workflowNameOf(input), resume: true });
 
       const carryOut = ({ step: name, hosts, lines }: Work): Promise<unknown> =>
