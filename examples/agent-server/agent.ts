@@ -62,7 +62,10 @@ export class Agent {
       throw new PawlError('STORE_UNAVAILABLE', { detail: 'the run could not be saved, and was not begun' });
     }
     await this.#begin(tracker.runId, loaded);
-    return this.#runs.status(tracker.runId);
+    const run = await this.#runs.status(tracker.runId);
+    // Cancelled before its job was there to be cancelled.
+    if (run.status === 'canceled') await this.#cancelJob(run.run_id, run.message ?? '');
+    return run;
   }
 
   status(runId: string): Promise<RunSnapshot> {

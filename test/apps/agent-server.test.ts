@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { runSnapshot } from '../../src/http/views.js';
 import type { RunSnapshot } from '../../src/index.js';
-import { cliOn } from '../cli/in-process.js';
-import { compileApp, mainOf, newFolder, startApp } from './start-app.js';
+import { compileApp, mainOf, newFolder, shownByCli, startApp } from './start-app.js';
 
 const TOKEN = 'a token that nobody guesses';
 
@@ -40,7 +39,7 @@ function newAgent() {
     AGENT_PORT: '0',
     AGENT_STORE: store,
     AGENT_WORKFLOWS: workflows,
-    AGENT_LEASE_MS: '1500',
+    AGENT_LEASE_MS: '1000',
   };
   const start = (more = {}) => startApp('agent-server', { ...env, ...more });
   return { folder, store, start, go: () => writeFileSync(join(folder, 'go'), '') };
@@ -166,12 +165,12 @@ describe('examples/agent-server', () => {
   });
 
   test('RST-10 a run is answered in the shape of the API and the CLI, and an unknown one is not found', async () => {
-    const { store, start, folder, go } = newAgent();
+    const { store, start, go } = newAgent();
     const { url, stop } = await start();
     go();
     const { run_id: runId } = (await ask(url, 'POST', '/runs', { workflow: 'count' })).body;
     const run = runSnapshot.parse(await until(url, runId, hasEnded));
-    expect(await cliOn(store, { cwd: folder }).json('runs', 'show', runId)).toEqual(run);
+    expect(shownByCli('agent-server', { store, runId })).toEqual(run);
     expect(await ask(url, 'GET', '/runs/run_unknown')).toMatchObject({
       status: 404,
       body: { error: { code: 'JOB_NOT_FOUND' } },
@@ -187,7 +186,7 @@ describe('examples/agent-server', () => {
     const { body: heartbeat } = await ask<Heartbeat>(url, 'GET', '/heartbeat');
     expect(heartbeat).toMatchObject({ alive: true, running: [{ run_id: runId }] });
     expect(heartbeat.running[0]?.lease_age_ms).toBeGreaterThanOrEqual(0);
-    expect(heartbeat.running[0]?.lease_age_ms).toBeLessThan(1_500);
+    expect(heartbeat.running[0]?.lease_age_ms).toBeLessThan(1_000);
 
     const cancelled = await ask(url, 'POST', `/runs/${runId}/cancel`, { reason: 'no longer wanted' });
     expect(cancelled).toMatchObject({

@@ -49,6 +49,12 @@ export async function startApp(name: string, env: Readonly<Record<string, string
   return { url, kill: async () => void (await end('SIGKILL')), stop: () => end('SIGTERM') };
 }
 
+/** What `pawl runs show` has of a run. */
+export function shownByCli(name: string, { store, runId }: { store: string; runId: string }): unknown {
+  const args = [join(builtOf(name), 'src/cli/main.js'), 'runs', 'show', runId, '--store', store, '--json'];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+}
+
 /** A folder that ends with the test. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'pawl-app-'));

@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { runSnapshot } from '../../src/http/views.js';
-import { cliOn } from '../cli/in-process.js';
 import { CHROMIUM, openBrowser } from './chromium.js';
-import { compileApp, newFolder, startApp, type RunningApp } from './start-app.js';
+import { compileApp, newFolder, shownByCli, startApp, type RunningApp } from './start-app.js';
 
 const WITHOUT = CHROMIUM === null ? ' (there is no Chromium here; PAWL_TEST_CHROMIUM may name one)' : '';
 
@@ -15,7 +14,7 @@ function newServer() {
   const store = `sqlite:${join(folder, 'web-ui.db')}`;
   const start = (more = {}): Promise<RunningApp> =>
     startApp('web-ui', { WEB_PORT: '0', WEB_STORE: store, WEB_TICK_MS: '20', ...more });
-  return { folder, store, start };
+  return { store, start };
 }
 
 const post = (url: string, body: unknown = {}, headers = {}): Promise<Response> =>
@@ -52,7 +51,7 @@ const step = (page: Page, name: string, word: string): Promise<void> =>
 
 describe('examples/web-ui without a browser', () => {
   test('RST-10 a run is answered and streamed in the shape of the API and the CLI, from where the reader was', async () => {
-    const { folder, store, start } = newServer();
+    const { store, start } = newServer();
     const { url, stop } = await start();
     const created = await post(`${url}/runs`, { name: 'shop 1.4' });
     const { run_id: runId } = runSnapshot.parse(await created.json());
@@ -71,7 +70,7 @@ describe('examples/web-ui without a browser', () => {
     expect(events.at(-1)).toEqual({ id: String(run.version), run });
     const versions = events.map(({ id }) => Number(id));
     expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => a - b));
-    expect(await cliOn(store, { cwd: folder }).json('runs', 'show', runId)).toEqual(run);
+    expect(shownByCli('web-ui', { store, runId })).toEqual(run);
 
     const again = { headers: { 'last-event-id': String(run.version) } };
     expect(await eventsOf(await fetch(`${url}/runs/${runId}/events`, again))).toEqual([]);

@@ -9,6 +9,7 @@ const AGAIN_MS = 1_000;
 
 let source = null;
 let shown = null;
+let version = 0;
 
 async function ask(path, body) {
   const response = await fetch(
@@ -43,6 +44,13 @@ async function attempt(work) {
   }
 }
 
+/** An answer may come late: by then the page may show another run, or have heard more of this one. */
+function show(run) {
+  if (run.run_id !== shown || run.version < version) return;
+  version = run.version;
+  showRun(run);
+}
+
 async function refreshHistory() {
   const { runs } = await ask('/runs');
   showHistory(runs, shown);
@@ -54,8 +62,11 @@ async function refreshHistory() {
  */
 function follow(runId) {
   source?.close();
+  if (runId !== shown) {
+    at('run').hidden = true;
+    version = 0;
+  }
   shown = runId;
-  at('run').hidden = true;
   if (runId === null) return;
   source = new EventSource(`/runs/${encodeURIComponent(runId)}/events`);
   const mine = source;
@@ -63,7 +74,7 @@ function follow(runId) {
     at('connection').textContent = 'Live.';
     void attempt(refreshHistory);
   });
-  source.addEventListener('run', ({ data }) => showRun(JSON.parse(data)));
+  source.addEventListener('run', ({ data }) => show(JSON.parse(data)));
   source.addEventListener('end', () => {
     mine.close();
     at('connection').textContent = '';
@@ -77,7 +88,7 @@ function follow(runId) {
 
 async function comeBack(runId, old) {
   try {
-    showRun(await ask(`/runs/${encodeURIComponent(runId)}`));
+    show(await ask(`/runs/${encodeURIComponent(runId)}`));
   } catch (error) {
     tellProblem(wordsFor(error));
     if (error.isMissing) return;
@@ -92,17 +103,18 @@ at('start').addEventListener('submit', (event) => {
   event.preventDefault();
   const form = event.currentTarget;
   void attempt(async () => {
-    const { run_id: runId } = await ask('/runs', { name: new FormData(form).get('name') });
+    const run = await ask('/runs', { name: new FormData(form).get('name') });
     form.reset();
-    history.pushState(null, '', `?run=${encodeURIComponent(runId)}`);
-    follow(runId);
+    history.pushState(null, '', `?run=${encodeURIComponent(run.run_id)}`);
+    follow(run.run_id);
+    show(run);
   });
 });
 
 at('actions').addEventListener('click', ({ target }) => {
   const action = target.closest('button')?.dataset.action;
   if (action) {
-    void attempt(async () => showRun(await ask(`/runs/${encodeURIComponent(shown)}/${action}`, {})));
+    void attempt(async () => show(await ask(`/runs/${encodeURIComponent(shown)}/${action}`, {})));
   }
 });
 
