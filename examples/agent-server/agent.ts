@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { pawl, PawlError, runStates } from '../../src/index.js';
 import type { ErrorCode, Pawl, RunSnapshot, RunState, RunStates, RunSummary } from '../../src/index.js';
-import { apply, loadWorkflow, type Loaded } from '../../src/runner/index.js';
+import { loadWorkflow, type Loaded } from '../../src/runner/index.js';
+import { carryOut } from './carry-out.js';
 
 export type AgentOptions = {
   /** Where jobs and the states of runs are kept, both. */
@@ -25,7 +25,6 @@ export type Heartbeat = {
 };
 
 const RESTARTED = 'the agent was restarted';
-const AGAIN_MS = 1_000;
 
 /** Runs workflows on this machine. The state of a run is saved before the run is begun, so that none is ever lost. */
 export class Agent {
@@ -117,7 +116,9 @@ export class Agent {
   /** Resolves once the job of the run has been started, or found. It is carried out beside whoever waits for that. */
   async #begin(runId: string, loaded: Loaded): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const ended = this.#carryOut(runId, loaded, resolve)
+      const { store, leaseMs: lease } = this.#options;
+      const { signal } = this.#stopping;
+      const ended = carryOut(loaded, { store, runId, lease, signal, onStarted: () => resolve() })
         .catch(async (error: unknown) => {
           await this.#giveUp(runId, error).finally(() => reject(error));
         })
@@ -125,27 +126,6 @@ export class Agent {
         .finally(() => this.#underWay.delete(runId));
       this.#underWay.set(runId, ended);
     });
-  }
-
-  /** Until the run has ended, or the agent stops. A store that fails meanwhile is waited for: the run is in it, and goes on. */
-  async #carryOut(runId: string, loaded: Loaded, onStarted: () => void): Promise<void> {
-    const { store, leaseMs: lease } = this.#options;
-    const { signal } = this.#stopping;
-    let hasStarted = false;
-    const started = (): void => {
-      hasStarted = true;
-      onStarted();
-    };
-    for (;;) {
-      try {
-        await apply(loaded, { store, runId, lease, signal, onStarted: started });
-        return;
-      } catch (error) {
-        if (!(hasStarted && error instanceof PawlError && error.retryable)) throw error;
-        console.error(`Run ${runId} is tried again:`, error.message);
-        if (await isStopped(signal, AGAIN_MS)) return;
-      }
-    }
   }
 
   /** Goes on with a run. Its workflow may have changed since, or be gone: then it will not go on, and its state says why. */
@@ -209,9 +189,4 @@ export class Agent {
 
 function isCode(error: unknown, ...codes: readonly ErrorCode[]): boolean {
   return error instanceof PawlError && codes.includes(error.code);
-}
-
-/** Whether the signal comes before the time has passed. */
-async function isStopped(signal: AbortSignal, ms: number): Promise<boolean> {
-  return setTimeout(ms, false, { signal }).catch(() => true);
 }
