@@ -136,6 +136,21 @@ describe('imports point one way', () => {
   });
 });
 
+describe('the example applications', () => {
+  const files = ['examples/agent-server', 'examples/web-ui']
+    .flatMap(filesUnder)
+    .filter((path) => path.endsWith('.ts'));
+
+  test.each(files)('%s uses only what the package exports', (path) => {
+    const { exports } = JSON.parse(read('package.json')) as { exports: Record<string, string> };
+    const open = Object.values(exports).map((file) => file.replace('./dist/', 'src/'));
+    for (const specifier of importsOf(path).filter((one) => !one.startsWith('node:'))) {
+      const target = join(dirname(path), specifier);
+      expect([...open, join(dirname(path), target.split('/').at(-1) ?? '')], path).toContain(target);
+    }
+  });
+});
+
 describe('house rules', () => {
   const written = ['src', 'test', 'bench', 'examples', 'scripts']
     .flatMap(filesUnder)
