@@ -84,8 +84,18 @@ describe('encoding', () => {
   });
 });
 
-test('time and actor that differ are kept', () => {
-  const events = [event('job.promoted'), { ...event('step.recorded'), at: 9, actor: 'scheduler' }];
+test('time and actor that differ are kept, in what is put together by hand and in the rest', () => {
+  const later = { at: 9, actor: 'scheduler' };
+  const events = [event('job.promoted'), { ...event('step.recorded'), ...later }];
+  expect(decodeEvents(encodeEvents(events))).toEqual({ ok: true, events });
+  const others = [event('job.failed'), { ...event('effect.closed'), ...later }, event('job.cancelled')];
+  expect(decodeEvents(encodeEvents(others))).toEqual({ ok: true, events: others });
+});
+
+test('a concurrency key may be empty', () => {
+  const [first] = created();
+  if (first?.type !== 'job.created') throw new Error('a job begins with its creation');
+  const events = [{ ...first, spec: { ...first.spec, concurrencyKey: '' } }];
   expect(decodeEvents(encodeEvents(events))).toEqual({ ok: true, events });
 });
 

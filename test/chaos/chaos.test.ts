@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { LONG } from '../long-mode.js';
 import { ROOT } from '../source-files.js';
 import { runChaos } from './chaos.js';
 import { plantIn } from './plant-in.js';
 
-// Without a bug it is run by `npm test`, on both stores.
-test(
+// Without a bug it is run by `npm test`, on both stores; and that its checkers fail where they must, by checkers.test.ts.
+test.runIf(LONG)(
   'invariant 30: chaos notices an effect that is entered again although nobody refused it',
   { timeout: 300_000 },
   async () => {
