@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type ActorOptions = {
@@ -18,6 +18,8 @@ export class Actor {
   #child: ChildProcess | null = null;
   #ended: Promise<number | null> = Promise.resolve(null);
   #frozen = false;
+  /** How much of its file was there before this life of it. */
+  #saidBefore = 0;
   /** Ended although nobody had asked for it. */
   readonly surprises: { readonly code: number | null; readonly what: string }[] = [];
   #asked = false;
@@ -50,6 +52,7 @@ export class Actor {
       stdio: ['pipe', said, said],
     });
     closeSync(said);
+    this.#saidBefore = statSync(this.logFile).size;
     this.#child = child;
     this.#asked = false;
     this.#frozen = false;
@@ -61,6 +64,14 @@ export class Actor {
         resolve(code);
       });
     });
+  }
+
+  /** Until it has said that it is up. Before that it does not know yet how to end in peace. */
+  async #isReady(withinMs: number): Promise<void> {
+    const until = performance.now() + withinMs;
+    while (this.isUp && statSync(this.logFile).size === this.#saidBefore && performance.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
   }
 
   async kill(): Promise<void> {
@@ -82,8 +93,9 @@ export class Actor {
   async stop(withinMs: number): Promise<number | null> {
     if (this.#child === null) return 0;
     this.thaw();
+    await this.#isReady(withinMs);
     this.#asked = true;
-    this.#child.kill('SIGTERM');
+    this.#child?.kill('SIGTERM');
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(() => resolve(null), withinMs);
