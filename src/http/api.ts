@@ -52,7 +52,7 @@ export class Api {
     });
   }
 
-  /** Answers a request. One for just the path of a route needs no router: half of what is asked for most is such. */
+  /** Answers a request. One for just the path of a route needs no router. */
   async fetch(raw: Request, { method, url }: RequestLine): Promise<Response> {
     const route = this.#exact.get(`${method} ${url}`);
     return route ? this.#serve(raw, route, NOTHING_MORE) : this.#app.fetch(raw);

@@ -103,10 +103,7 @@ async function act(context: RunContext, { step, state, name, lookup }: One): Pro
     const wrote = await steps.run(name, ({ signal }) =>
       hostCommand(host, command, { clock, signal, onOutput }),
     );
-    return {
-      ...wrote,
-      changed: wrote.stdout.trim().endsWith('changed') && !wrote.stdout.includes('unchanged'),
-    };
+    return { ...wrote, changed: wrote.stdout.trim() === 'changed' };
   }
   if (step.action === 'wait.until') {
     const until = (await steps.now()) + step.timeoutMs;

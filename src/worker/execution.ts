@@ -96,7 +96,7 @@ export class Execution {
     }
   }
 
-  /** The answer to a command of this attempt; never settles if the attempt is over first. */
+  /** The answer to a command of this attempt; never settles if the attempt is over first. Like `during`, without a closure for each. */
   async ask(command: HeldCommand, options?: GiveOptions): Promise<Accepted | Rejected | 'moved'> {
     this.#busy += 1;
     const answer = await this.attempt.give(command, options);

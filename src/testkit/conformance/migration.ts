@@ -13,7 +13,7 @@ export const migration: Topic = {
       deepStrictEqual((await other.load('job_kept')).found, before);
       deepStrictEqual((await other.log('job_kept', { fromRev: 1, limit: 10 })).rows, log.rows);
     },
-    'many that open a new store at once all get one that works, and it is the same one': async (rig) => {
+    'many that open a store at once all get one that works, and it is the same one': async (rig) => {
       const stores = await Promise.all(Array.from({ length: 6 }, () => rig.connect('new')));
       const [first] = stores;
       const made = await rig.prepare('job_first', rig.createCommand('job_first'));

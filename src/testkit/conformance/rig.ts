@@ -58,7 +58,9 @@ export class Rig {
   }
 
   async disconnect(store: Store): Promise<void> {
-    this.#opened.splice(this.#opened.indexOf(store), 1);
+    const place = this.#opened.indexOf(store);
+    ok(place >= 0, 'the store was not opened here');
+    this.#opened.splice(place, 1);
     await store.close();
   }
 
