@@ -63,7 +63,7 @@ describe('RST-13 what is wrong with a workflow is told before anything runs, all
     ].join('\n');
     expect(await problems(text)).toEqual([
       'w.yaml:1:10: version is not 1',
-      "w.yaml:5:14: host 'web-1' has no 'adress'; did you mean 'address'?",
+      "w.yaml:5:14: host 'web-1' knows no 'adress'; did you mean 'address'?",
       "w.yaml:7:27: there is no host 'web-9'",
       expect.stringMatching(/^w\.yaml:10:13: there is no action 'cmd\.rum'; there are cmd\.run, shell\.run/),
       "w.yaml:11:15: there is no host or group 'db'",
@@ -72,9 +72,9 @@ describe('RST-13 what is wrong with a workflow is told before anything runs, all
       'w.yaml:15:14: retries is no whole number from 0 to 100',
       'w.yaml:16:14: timeout is no duration such as 30s, 5m or 1h',
       "w.yaml:17:13: there is no handler 'restart'",
-      "w.yaml:18:5: steps[2] has no 'name'",
-      "w.yaml:19:11: args of shell.run has no 'script'",
-      "w.yaml:19:13: args of shell.run has no 'command'",
+      "w.yaml:18:5: steps[2] needs 'name'",
+      "w.yaml:19:11: args of shell.run needs 'script'",
+      "w.yaml:19:13: args of shell.run knows no 'command'",
       'w.yaml:20:11: it ends where a value is expected',
     ]);
   });
@@ -161,7 +161,7 @@ describe('RST-13 what is wrong with a workflow is told before anything runs, all
       await problems(
         `x-unused: &cmd [ls]\n${steps('  - { name: s, action: cmd.run, args: { cmd: [ls] } }')}`,
       ),
-    ).toEqual(["w.yaml:1:1: the workflow has no 'x-unused'"]);
+    ).toEqual(["w.yaml:1:1: the workflow knows no 'x-unused'"]);
     const bomb = [
       'a: &a [x, x, x, x, x, x, x, x, x]',
       ...'bcdefgh'

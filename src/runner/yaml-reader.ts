@@ -47,10 +47,10 @@ export class YamlReader {
       const name = isScalar(key) ? String(key.value) : null;
       if (name === null) this.report(key as Node, `a name in ${what} is no text`);
       else if (known && !known.includes(name)) {
-        this.report(key as Node, `${what} has no '${name}'${nearest(name, known)}`);
+        this.report(key as Node, `${what} knows no '${name}'${nearest(name, known)}`);
       } else members.set(name, { key: key as Node, value: value as Node | null });
     }
-    for (const name of required) if (!members.has(name)) this.report(node, `${what} has no '${name}'`);
+    for (const name of required) if (!members.has(name)) this.report(node, `${what} needs '${name}'`);
     return members;
   }
 

@@ -28,6 +28,12 @@ const LAST_RETRY_MS = 10_000;
 /** How often what is left is tried before whoever waits for it is told no: 42 seconds in all. */
 const LAST_TRIES = 10;
 
+/**
+ * After a write nothing is written for this many times as long as it took, or as the throttle says: what changes meanwhile
+ * shares the next one. So even a run of thousands of hosts, whose state is large, has most of its time for its work.
+ */
+const REST = 4;
+
 /** A store that has not answered for this long has failed. If the write was made all the same, its version tells. */
 const ANSWER_MS = 30_000;
 
@@ -48,6 +54,8 @@ export class StateWriter {
   #failures = 0;
   #stopped = false;
   #writtenAt = Number.NEGATIVE_INFINITY;
+  /** How long the last write took. */
+  #costMs = 0;
   #cancelTimer: () => void = () => undefined;
   readonly #flushes: ((saved: boolean) => void)[] = [];
 
@@ -89,7 +97,7 @@ export class StateWriter {
     this.#isQueued = status === 'queued';
   }
 
-  /** Something is pending. What is not urgent waits until the throttle has passed since the last write. */
+  /** Something is pending. What is urgent waits no longer than the last write needs; the rest until the throttle has passed. */
   changed({ urgent }: { urgent: boolean }): void {
     this.#unsaved = true;
     this.#urgent ||= urgent;
@@ -117,11 +125,17 @@ export class StateWriter {
   #schedule(): void {
     this.#cancelTimer();
     if (!this.#unsaved || this.#stopped) return;
-    const { clock, throttleMs } = this.#options;
-    const since = clock.elapsed() - this.#writtenAt;
-    const waitMs = this.#failures > 0 ? this.#retryMs() : this.#urgent ? 0 : Math.max(0, throttleMs - since);
+    const waitMs = this.#waitMs();
     if (waitMs === 0) void this.#write();
-    else this.#cancelTimer = clock.after(waitMs, () => void this.#write());
+    else this.#cancelTimer = this.#options.clock.after(waitMs, () => void this.#write());
+  }
+
+  #waitMs(): number {
+    const { clock, throttleMs } = this.#options;
+    if (this.#failures > 0) return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
+    if (this.#flushes.length > 0) return 0;
+    const rest = this.#urgent ? Math.min(throttleMs, REST * this.#costMs) : throttleMs;
+    return Math.max(0, rest - (clock.elapsed() - this.#writtenAt));
   }
 
   async #write(): Promise<void> {
@@ -129,6 +143,7 @@ export class StateWriter {
     this.#writing = true;
     // What happens in the same moment shares the write.
     await Promise.resolve();
+    const begun = clock.elapsed();
     fill(this.#pending);
     const taken = this.#pending;
     this.#pending = new PendingPatch();
@@ -154,6 +169,7 @@ export class StateWriter {
       isAgain = await this.#refused(error);
     }
     this.#writtenAt = clock.elapsed();
+    this.#costMs = this.#writtenAt - begun;
     this.#writing = false;
     if (!isAgain) onWritten(this.#version);
     this.#answerFlushes();
@@ -220,10 +236,6 @@ export class StateWriter {
     const { log, runId } = this.#options;
     log.error('the state of a run is not kept any more', { runId, error });
     this.stop();
-  }
-
-  #retryMs(): number {
-    return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
   }
 
   #answerFlushes(): void {

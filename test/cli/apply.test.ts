@@ -68,7 +68,7 @@ describe('pawl apply', () => {
     const { code, err } = await pawl('apply', 'wrong.yaml');
     expect(code).toBe(2);
     expect(err).toContain('wrong.yaml:4:24: there is no action');
-    expect(err).toContain("wrong.yaml:5:5: steps[1] has no 'name'");
+    expect(err).toContain("wrong.yaml:5:5: steps[1] needs 'name'");
     expect((await pawl('apply', 'missing.yaml')).err).toContain('FILE_UNREADABLE');
   });
 

@@ -90,6 +90,33 @@ describe('the tracker', () => {
     await tracker.finish({ status: 'success' });
   });
 
+  test('RST-12 after a write that took long, changes of status share the next one; the end waits for nothing', async () => {
+    const { begin, clock, store, patches, pass, idle, kept } = trackerRig();
+    const slow: RunStateStore = {
+      ...store,
+      async updateRun(patch, version) {
+        await new Promise<void>((resolve) => void clock.after(20, resolve));
+        return store.updateRun(patch, version);
+      },
+    };
+    const tracker = await begin({ store: slow });
+    await pass(20);
+    const before = patches.length;
+    for (const host of ['a', 'b', 'c']) {
+      tracker.hostStart({ step: 'build', host });
+      await pass(20);
+    }
+    expect(patches.length, 'at rest for four times 20 ms').toBe(before);
+    await pass(20);
+    await pass(20);
+    expect(patches.length).toBe(before + 1);
+    expect(Object.keys((await kept.getRun(tracker.runId))?.steps[0]?.hosts ?? {})).toEqual(['a', 'b', 'c']);
+    const finished = tracker.finish({ status: 'success' });
+    await idle();
+    await pass(20);
+    expect(await finished).toBe(true);
+  });
+
   test('RST-12 output is cut to 64 KiB, and says so', async () => {
     const { begin, kept } = trackerRig();
     const tracker = await begin();
