@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunSnapshot } from '../../src/index.js';
+import { LONG } from '../long-mode.js';
 import { compileCli } from './compile-cli.js';
 
 const root = mkdtempSync(join(tmpdir(), 'pawl-apply-'));
@@ -80,9 +81,33 @@ async function show(folder: string): Promise<RunSnapshot> {
 async function killedIn(folder: string): Promise<void> {
   const { child, ended } = start(folder, ...APPLY);
   await untilThere(folder, 'begun');
+  while (!(await show(folder)).steps.some(({ name }) => name === 'slow'));
   child.kill('SIGKILL');
   await ended;
 }
+
+/** Three steps on three hosts. Each action leaves a line that is counted, and a probe finds it. */
+const GRID = `version: 1
+name: grid
+inventory: { hosts: { a: { connection: local }, b: { connection: local }, c: { connection: local } } }
+steps:
+${['one', 'two', 'three']
+  .map(
+    (step) =>
+      `  - { name: ${step}, action: shell.run, args: { script: 'echo {{ host.name }} >> ${step}; sleep 0.2' }, ` +
+      `probe: [grep, -q, '{{ host.name }}', ${step}], probe_after: 100ms }`,
+  )
+  .join('\n')}
+`;
+const GRID_RUN = ['apply', 'grid.yaml', '--run-id', 'run_grid_1', '--lease', '1s'];
+
+/** What may be said of a job whose only process is dead, by the status of its run. */
+const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
+  queued: ['no_worker', 'about_to_run', 'worker_gone', 'running'],
+  running: ['worker_gone', 'running', 'about_to_run', 'no_worker', 'finished'],
+  success: ['finished'],
+};
+const KILLS = LONG ? 60 : 6;
 
 describe('RST-13 a run whose process is killed in the middle of an action', { timeout: 90_000 }, () => {
   test('RST-9 can be asked for; applied again it goes on, and the probe tells that the action has happened', async () => {
@@ -159,3 +184,62 @@ describe('RST-13 a run whose process is killed in the middle of an action', { ti
     expect((JSON.parse(listed.out) as { runs: unknown[] }).runs.length).toBe(1);
   });
 });
+
+describe(
+  `RST-9 a run whose process is killed at one of ${KILLS} moments of its life`,
+  { timeout: 600_000 },
+  () => {
+    const newGrid = (): string => {
+      const folder = mkdtempSync(join(root, 'grid-'));
+      writeFileSync(join(folder, 'grid.yaml'), GRID);
+      return folder;
+    };
+
+    /** Kills a run so long after it has made its store, asks for what it left behind, and goes on with it. */
+    async function trial(killAfterMs: number): Promise<string> {
+      const folder = newGrid();
+      const { child, ended } = start(folder, ...GRID_RUN);
+      await untilThere(folder, 'pawl.db');
+      await new Promise((resolve) => setTimeout(resolve, killAfterMs));
+      child.kill('SIGKILL');
+      const { out } = await ended;
+      const shown = await cli(folder, 'runs', 'show', 'run_grid_1', '--json');
+      const why = await cli(folder, 'jobs', 'why', 'run_grid_1', '--json');
+      const found = shown.code === 0 ? (JSON.parse(shown.out) as RunSnapshot).status : 'none';
+      if (found === 'none') {
+        // Nothing has begun that is not told.
+        expect([shown.err, out]).toEqual([expect.stringMatching(/JOB_NOT_FOUND|STORE_/), '']);
+        expect(existsSync(join(folder, 'one'))).toBe(false);
+      } else {
+        expect(['queued', 'running', 'success']).toContain(found);
+        expect([why.code, why.err]).toEqual([0, '']);
+        const { code } = JSON.parse(why.out) as { code: string };
+        expect(EXPLAINED[found], found).toContain(code);
+      }
+      const again = await cli(folder, ...GRID_RUN, '--json');
+      expect([again.code, again.err]).toEqual([0, '']);
+      const { run } = JSON.parse(again.out) as { run: RunSnapshot };
+      expect(run.status).toBe('success');
+      for (const step of ['one', 'two', 'three']) {
+        const lines = readFileSync(join(folder, step), 'utf8').trim().split('\n');
+        expect(lines.sort(), `step ${step}, killed after ${killAfterMs} ms`).toEqual(['a', 'b', 'c']);
+      }
+      return found;
+    }
+
+    test('is queried and explained, and goes on to its end with each action done once', async () => {
+      const whole = newGrid();
+      const { ended } = start(whole, ...GRID_RUN);
+      await untilThere(whole, 'pawl.db');
+      const begun = performance.now();
+      expect((await ended).code).toBe(0);
+      const lifeMs = performance.now() - begun;
+      const found: string[] = [];
+      for (let n = 0; n < KILLS; n += 2) {
+        const pair = [n, n + 1].map((m) => trial((lifeMs * (m + 0.5)) / KILLS));
+        found.push(...(await Promise.all(pair)));
+      }
+      expect(found, 'some were killed while they ran').toContain('running');
+    });
+  },
+);
