@@ -84,7 +84,7 @@ export function task<O = unknown, R = unknown, I = O>(
 
 /** The members that were given; the others keep their defaults. */
 function given<T extends object, K extends keyof T>(options: T, names: readonly K[]): Partial<Pick<T, K>> {
-  return Object.fromEntries(
-    names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
-  ) as Partial<Pick<T, K>>;
+  const found: Partial<Pick<T, K>> = {};
+  for (const name of names) if (options[name] !== undefined) found[name] = options[name];
+  return found;
 }

@@ -44,6 +44,8 @@ export async function runSeeds(options: SeedsOptions): Promise<Summary> {
     hits: hits.all,
     failures,
   });
+  // Of errors, which are daily bread here, nobody reads where they came from; who tells the story of a seed does.
+  Error.stackTraceLimit = 0;
   const end = seeds === null ? Number.POSITIVE_INFINITY : from + seeds;
   for (let seed = from; seed < end; seed++) {
     if (seconds !== null && systemClock.elapsed() - startedAt >= seconds * 1_000) break;

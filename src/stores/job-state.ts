@@ -90,7 +90,12 @@ export function assembleIdle(row: StoredRow, { created, link }: { created: strin
  */
 export function assemble(row: StoredRow, log: readonly LogRow[]): Loaded {
   const first = must(log[0], 'a job has a first row');
-  let job = jobOf(row, creationOf(row.job_id, first.body));
+  return assembleFrom(row, creationOf(row.job_id, first.body), log);
+}
+
+/** The same, by one who has read the first row of the log before. */
+export function assembleFrom(row: StoredRow, creation: Creation, log: readonly LogRow[]): Loaded {
+  let job = jobOf(row, creation);
   let link = '';
   for (const logged of log) {
     const events = logged.rev > row.rev ? eventsOf(logged) : [];
@@ -104,10 +109,13 @@ export function assemble(row: StoredRow, log: readonly LogRow[]): Loaded {
   return { job, link, inboxRev: row.inbox_rev };
 }
 
+/** What a job is told when it is created, and keeps. */
+export type Creation = Pick<Job, 'spec' | 'input'>;
+
 const NO_WAITS: Job['waits'] = [];
 
 /** Field by field, like the kernel's own copy: every job has one shape in memory. */
-function jobOf(row: StoredRow, { spec, input }: Pick<Job, 'spec' | 'input'>): Job {
+function jobOf(row: StoredRow, { spec, input }: Creation): Job {
   const state = JSON.parse(row.state) as State;
   const { incarnation } = row;
   // Nothing but the claim itself changes the row of a job that is held; so its time, mostly, is the row's.
@@ -143,7 +151,7 @@ function resultOf(row: LogRow): JsonText | null {
   return ended ? ended.result : null;
 }
 
-function creationOf(jobId: string, body: string): Pick<Job, 'spec' | 'input'> {
+export function creationOf(jobId: string, body: string): Creation {
   const [created] = eventsOf({ jobId, rev: 1, body });
   if (created?.type !== 'job.created')
     throw new InvariantViolation(`the log of ${jobId} does not begin with job.created`);

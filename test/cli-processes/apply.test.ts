@@ -222,7 +222,7 @@ describe(
       expect(run.status).toBe('success');
       for (const step of ['one', 'two', 'three']) {
         const lines = readFileSync(join(folder, step), 'utf8').trim().split('\n');
-        expect(lines.sort(), `step ${step}, killed after ${killAfterMs} ms`).toEqual(['a', 'b', 'c']);
+        expect(lines.toSorted(), `step ${step}, killed after ${killAfterMs} ms`).toEqual(['a', 'b', 'c']);
       }
       return found;
     }

@@ -38,11 +38,14 @@ function write(tables: Tables, item: CommitItem, kept: Kept | undefined): void {
   const log = { jobId, rev, commandId, body, link };
   if (kept) {
     kept.log.push(log);
-    if (job) Object.assign(kept, { row: rowOf(job), state: encodeState(job) });
+    if (job) {
+      kept.row = rowOf(job);
+      kept.state = encodeState(job);
+    }
   } else if (job) {
     const { identities } = item;
     const bornAt = tables.lastPosition + 1;
-    const empty = { bornAt, inboxRev: 0, held: null, inbox: new Map(), effects: new Map() };
+    const empty = { bornAt, inboxRev: 0, held: null, creation: null, inbox: new Map(), effects: new Map() };
     tables.jobs.set(jobId, { row: rowOf(job), state: encodeState(job), identities, log: [log], ...empty });
   }
   tables.feed.push({ ...log, position: ++tables.lastPosition });

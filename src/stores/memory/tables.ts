@@ -1,4 +1,4 @@
-import type { DlqItem, JobRow, JsonText } from '../../kernel/index.js';
+import { must, type DlqItem, type JobRow, type JsonText } from '../../kernel/index.js';
 import type {
   StoredRecord,
   WorkerEntry,
@@ -13,7 +13,7 @@ import type {
   PausedQueue,
   Schedule,
 } from '../../ports/store.js';
-import { assemble } from '../job-state.js';
+import { assembleFrom, creationOf, type Creation } from '../job-state.js';
 
 /** A job as it is kept: text and plain rows, nothing that a caller still holds a reference to. */
 export type Kept = {
@@ -26,6 +26,8 @@ export type Kept = {
   /** Taken when it was created. */
   readonly identities: readonly Identity[];
   readonly log: LogRow[];
+  /** What its first row says, once somebody has asked. */
+  creation: Creation | null;
   readonly inbox: Map<string, Message & { consumed: boolean }>;
   readonly effects: Map<string, EffectResult>;
 };
@@ -84,8 +86,10 @@ export class Tables {
   }
 }
 
-/** The first row of its log, the one that its row stands for, and whatever came after. */
-export function loadKept({ row, state, inboxRev, log }: Kept): Loaded {
+/** The row of its log that its row stands for, and whatever came after. */
+export function loadKept(kept: Kept): Loaded {
+  const { row, state, inboxRev, log } = kept;
+  kept.creation ??= creationOf(row.jobId, must(log[0], 'a job has a first row').body);
   const stored = {
     job_id: row.jobId,
     status: row.status,
@@ -98,7 +102,7 @@ export function loadKept({ row, state, inboxRev, log }: Kept): Loaded {
     inbox_rev: inboxRev,
     state,
   };
-  return assemble(stored, [...log.slice(0, 1), ...log.slice(Math.max(1, row.rev - 1))]);
+  return assembleFrom(stored, kept.creation, log.slice(row.rev - 1));
 }
 
 export function byText(a: string, b: string): number {
