@@ -8,7 +8,7 @@ import { writeOutbox } from './commit-carefully.js';
 import { countGates, type Gate } from './gates.js';
 import { loadIdle, type Idle } from './load.js';
 import { lockRates, rateKey, saveRates } from './rates.js';
-import { NOW, type Queries, type Session } from './session.js';
+import { NOW, type Ending, type Queries, type Session } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
 import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
 
@@ -26,19 +26,22 @@ type Stretch = Gate & { readonly room: number };
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
 export async function claim(session: Session, skip: SkipAhead, request: ClaimRequest): Promise<Claimed> {
-  const { claimed, items } = await session.transaction((db) => claimWithin(db, { session, skip, request }));
+  const { claimed, items } = await session.ending((db) => claimWithin(db, { session, skip, request }));
   remember(session, items);
   return claimed;
 }
 
+type Taken = { readonly claimed: Claimed; readonly items: readonly CommitItem[] };
 type Claiming = { readonly session: Session; readonly skip: SkipAhead; readonly request: ClaimRequest };
 
 async function claimWithin(
   db: Queries,
   { session, skip, request: { worker, lanes, limit, afterTenant, tenantId, decide } }: Claiming,
-): Promise<{ readonly claimed: Claimed; readonly items: readonly CommitItem[] }> {
+): Promise<Ending<Taken>> {
   const { now, alive, paused } = await begin(db, worker.incarnation);
-  if (!alive) return { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] };
+  if (!alive) {
+    return { answer: { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] }, last: null };
+  }
   const uses = new Map(await lockRates(db, sharedRates(lanes), { skip: false }));
   const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
@@ -49,15 +52,24 @@ async function claimWithin(
   );
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, session.recent, taken);
-  const items = found
-    .map((loaded) => decide(loaded, now))
-    .filter((item): item is CommitItem => item !== null);
-  if (items.length > 0) await write(db, items);
-  for (const item of items) if (item.outbox.length > 0) await writeOutbox(db, item);
-  await saveRates(db, rates.used());
+  const items: CommitItem[] = [];
+  const last: Promise<void>[] = [];
+  for (let from = 0; from < found.length; from += AT_ONCE) {
+    const part = found.slice(from, from + AT_ONCE).flatMap((loaded) => decide(loaded, now) ?? []);
+    if (part.length > 0) last.push(write(db, part));
+    // Reported with the others; and if a later decision throws, that is what is reported.
+    last.at(-1)?.catch(() => undefined);
+    items.push(...part);
+  }
+  for (const item of items) if (item.outbox.length > 0) last.push(writeOutbox(db, item));
+  last.push(saveRates(db, rates.used()));
   const jobs = items.flatMap(({ job }) => job ?? []);
-  return { claimed: { now, alive, jobs, lastTenant, ...rates.freeAt }, items };
+  const claimed = { now, alive, jobs, lastTenant, ...rates.freeAt };
+  return { answer: { claimed, items }, last: Promise.all(last) };
 }
+
+/** Of many claims so many are decided and sent at a time: the server writes the first while the next are decided. */
+const AT_ONCE = 250;
 
 /** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */
 const MOST_TIMERS = 2_000;

@@ -33,9 +33,9 @@ export async function saveGroup(
     kinds[item.rev === 1 ? 'creates' : item.job === null ? 'records' : 'changes'].push(item);
   }
   const groups = await Promise.all([
-    together(session, kinds.creates, saveCreates),
-    together(session, kinds.changes, saveChanges),
-    together(session, kinds.records, saveRecords),
+    abreast(session, kinds.creates, saveCreates),
+    abreast(session, kinds.changes, saveChanges),
+    abreast(session, kinds.records, saveRecords),
   ]);
   const saved = new Map(groups.flatMap((group) => [...group]));
   const last = new Map<string, Promise<unknown>>();
@@ -63,7 +63,27 @@ function hasSideRows({ consumed, outbox, dlqItem, noResultOf, job, identities }:
 type Outcome = { readonly saved: string | null; readonly now: number };
 type Save = (db: Queries, items: readonly CommitItem[]) => Promise<Outcome[]>;
 
-/** Which of these commits went through, and when. */
+/** From this many on, commits are sent in two halves: the server works on the first while the second is being written. */
+const WORTH_HALVING = 400;
+
+/** Which of these commits went through, and when. Each concerns a job of its own, so that their order says nothing. */
+async function abreast(
+  session: Session,
+  items: readonly CommitItem[],
+  save: Save,
+): Promise<Map<CommitItem, number>> {
+  if (items.length < WORTH_HALVING) return together(session, items, save);
+  const half = items.length >> 1;
+  const first = together(session, items.slice(0, half), save);
+  const second = sent().then(() => together(session, items.slice(half), save));
+  const saved = await Promise.all([first, second]);
+  return new Map(saved.flatMap((part) => [...part]));
+}
+
+/** Once everything that was asked for is on its way. */
+const sent = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Which of these went through, in one statement. */
 async function together(
   session: Session,
   items: readonly CommitItem[],

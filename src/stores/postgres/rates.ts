@@ -32,10 +32,11 @@ export async function saveRates(
   db: Queries,
   used: readonly (RateRef & { readonly body: string })[],
 ): Promise<void> {
-  for (const { tenantId, name, body } of used) {
-    await db.rows(
-      "UPDATE pawl.records SET version = version + 1, body = $3 WHERE kind = 'rate' AND tenant_id = $1 AND id = $2",
-      [tenantId, name, body],
-    );
-  }
+  if (used.length === 0) return;
+  await db.rows(
+    `UPDATE pawl.records r SET version = r.version + 1, body = u.body
+     FROM unnest($1::text[], $2::text[], $3::text[]) AS u (tenant_id, id, body)
+     WHERE r.kind = 'rate' AND r.tenant_id = u.tenant_id AND r.id = u.id`,
+    [used.map(({ tenantId }) => tenantId), used.map(({ name }) => name), used.map(({ body }) => body)],
+  );
 }

@@ -46,6 +46,9 @@ const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '${STANDST
   SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
   SET LOCAL enable_bitmapscan = off`;
 
+/** What a transaction comes to once its last statements are done: they have been sent. */
+export type Ending<T> = { readonly answer: T; readonly last: Promise<unknown> | null };
+
 export type SessionOptions = {
   readonly url: string;
   /** Replaces the server's clock, for tests that move time themselves. */
@@ -112,6 +115,11 @@ export class Session {
     return this.#persist(() => this.#attempt(this.#pool, this.#with(work)));
   }
 
+  /** The same, for work that does not wait for its last statements: COMMIT travels right behind them. */
+  ending<T>(work: (db: Queries) => Promise<Ending<T>>): Promise<T> {
+    return this.#persist(() => this.#attemptEnding(this.#pool, this.#with(work)));
+  }
+
   /** A transaction whose statements may take as long as they like, or wait for others as long. */
   patient<T>(work: (db: Queries) => Promise<T>): Promise<T> {
     const unbounded = (client: pg.PoolClient) => work(this.#queries((query) => client.query(query)));
@@ -172,15 +180,22 @@ export class Session {
     return (client) => work(this.#queries((query) => client.query(this.#bounded(query))));
   }
 
-  /** BEGIN travels with the first statement, so that it costs no round trip of its own. */
-  async #attempt<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  #attempt<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return this.#attemptEnding(pool, async (client) => ({ answer: await work(client), last: null }));
+  }
+
+  /**
+   * BEGIN travels with the first statement, so that it costs no round trip of its own; COMMIT with the last ones, if they
+   * were not waited for. If one of them fails, the server takes the COMMIT behind it for a rollback.
+   */
+  async #attemptEnding<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Ending<T>>): Promise<T> {
     const client = await pool.connect();
     let broken: Error | undefined;
     try {
       const begun = this.say(client, BEGIN);
-      const [result] = await Promise.all([work(client), begun]);
-      await this.say(client, 'COMMIT');
-      return result;
+      const [{ answer, last }] = await Promise.all([work(client), begun]);
+      await Promise.all([last, this.say(client, 'COMMIT')]);
+      return answer;
     } catch (error) {
       broken = await this.say(client, 'ROLLBACK').then(
         () => undefined,
