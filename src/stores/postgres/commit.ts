@@ -13,7 +13,6 @@ import {
   OUTBOX_COLUMNS,
   outboxBatch,
   setChanged,
-  type Batch,
 } from './write-rows.js';
 
 /**
@@ -124,37 +123,44 @@ const SAVED_IDS = `SELECT string_agg(job_id, ' ') AS saved, ${NOW} AS now`;
 function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
   const jobs = newJobs(items, { alias: 'n', first: 2 });
   const log = logBatch(items, { alias: 'l', first: 2 + jobs.values.length });
-  const wanted = items
-    .flatMap(({ jobId, identities }) => identities.map((identity) => ({ jobId, ...identity })))
-    .toSorted(inOrder);
-  const first = 2 + jobs.values.length + log.values.length;
-  const owned = `INSERT INTO pawl.identities (tenant_id, kind, value, job_id) SELECT w.* FROM patience,
-     unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[], $${first + 3}::text[]) AS w`;
-  const posted = postAll(items, first + 4);
+  const owned = ownAll(items, 2 + jobs.values.length + log.values.length);
+  const posted = postAll(items, 2 + jobs.values.length + log.values.length + owned.values.length);
   return db.rows(
     `WITH ${PATIENCE},
      created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
        SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from}),
-     owned AS (${owned}),
+     ${owned.sql}
      ${posted.sql}
      logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM patience, ${log.from} RETURNING job_id)
      ${SAVED_IDS} FROM logged`,
-    [
-      db.fixedNow(),
-      ...jobs.values,
-      ...log.values,
+    [db.fixedNow(), ...jobs.values, ...log.values, ...owned.values, ...posted.values],
+  );
+}
+
+type Part = { readonly sql: string; readonly values: readonly unknown[] };
+const NOTHING: Part = { sql: '', values: [] };
+
+/** What new jobs are known by besides their ids. */
+function ownAll(items: readonly CommitItem[], first: number): Part {
+  const wanted = items
+    .flatMap(({ jobId, identities }) => identities.map((identity) => ({ jobId, ...identity })))
+    .toSorted(inOrder);
+  if (wanted.length === 0) return NOTHING;
+  return {
+    sql: `owned AS (INSERT INTO pawl.identities (tenant_id, kind, value, job_id) SELECT w.* FROM patience,
+       unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[], $${first + 3}::text[]) AS w),`,
+    values: [
       wanted.map(({ tenantId }) => tenantId),
       wanted.map(({ kind }) => kind),
       wanted.map(({ value }) => value),
       wanted.map(({ jobId }) => jobId),
-      ...posted.values,
     ],
-  );
+  };
 }
 
 /** The mail of commits that are saved all or none. */
-function postAll(items: readonly CommitItem[], first: number): { sql: string; values: Batch['values'] } {
-  if (items.every(({ outbox }) => outbox.length === 0)) return { sql: '', values: [] };
+function postAll(items: readonly CommitItem[], first: number): Part {
+  if (items.every(({ outbox }) => outbox.length === 0)) return NOTHING;
   const { from, values } = outboxBatch(items, { alias: 'o', first });
   return { sql: `posted AS (INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}),`, values };
 }

@@ -1,8 +1,9 @@
 import pg from 'pg';
 import type { Loaded } from '../../ports/store.js';
 import { RecentJobs } from '../recent-jobs.js';
+import { Connections, type Bounded } from './connections.js';
 import { isSilence, mayTryAgain, storeError } from './server-error.js';
-import { KEEP_ALIVE, leave, takeSilence } from './silence.js';
+import { takeSilence } from './silence.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
@@ -16,9 +17,6 @@ export interface Queries {
 /** The store's time within a statement whose first value is `fixedNow()`: read once, so that an index can be asked. */
 export const NOW = '(SELECT coalesce($1::bigint, (extract(epoch FROM clock_timestamp()) * 1000)::bigint))';
 
-/** A statement that is given up, and its connection with it, once it has not been answered for so long. */
-export type Bounded = pg.QueryConfig & { readonly query_timeout?: number };
-
 /** How often a transaction is tried that the server gave up, or whose outcome is unknown. */
 const TRIES = 5;
 
@@ -28,23 +26,6 @@ const types = {
   getTypeParser: ((oid: number, format?: 'text') =>
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
-
-/**
- * How long a transaction may stand still before the server ends it. A process that is frozen, or cut off, between two
- * statements holds locks that others need to renew their leases and to take its jobs: longer holds them all up. Shorter
- * would end transactions of processes that are merely busy, which then send them again.
- */
-const STANDSTILL_MS = 2_000;
-
-/**
- * A plan that was made while a table was small reads all of it for ever after; and a list of a thousand rows is taken
- * for ten. Every statement here finds its rows by a key or in the order of an index, so the server is told to do just
- * that, and to plan once. For this transaction only: a pooler may hand the connection to someone else (bench/store/crowd.ts).
- */
-const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '${STANDSTILL_MS}ms';
-  SET LOCAL plan_cache_mode = force_generic_plan;
-  SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off;
-  SET LOCAL enable_bitmapscan = off`;
 
 /** What a transaction comes to once its last statements are done: they have been sent. */
 export type Ending<T> = { readonly answer: T; readonly last: Promise<unknown> | null };
@@ -57,8 +38,9 @@ export type SessionOptions = {
   readonly rememberBytes?: number;
 };
 
-/** Connections that most work shares, and those for what may have to wait for someone else's transaction. */
-const MOST_CONNECTIONS = 4;
+/** Connections for what goes by keys, for all kinds of reads, and for what may have to wait for someone else's transaction. */
+const MOST_KEYED = 4;
+const MOST_READING = 4;
 const MOST_CAREFUL = 4;
 /** For heartbeats alone. Opened with the first of them: whoever only asks has none. */
 const MOST_LEASING = 1;
@@ -68,14 +50,12 @@ const MOST_LEASING = 1;
  * none are used then, and no connection is kept for listening.
  */
 export class Session {
-  readonly #pool: pg.Pool;
-  readonly #carefulPool: pg.Pool;
-  readonly #leasePool: pg.Pool;
+  readonly #keyed: Connections;
+  readonly #reading: Connections;
+  readonly #careful: Connections;
+  readonly #leasing: Connections;
   readonly #clock: (() => number) | undefined;
   readonly #prepares: boolean;
-  /** Connections that nobody uses just now. */
-  readonly #idle = new Set<pg.PoolClient>();
-  #closing = false;
   readonly url: string;
   readonly silenceMs: number;
   readonly recent: RecentJobs<Pick<Loaded, 'job' | 'link'>>;
@@ -87,9 +67,11 @@ export class Session {
     address.searchParams.delete('prepare');
     this.silenceMs = takeSilence(address);
     this.url = address.toString();
-    this.#pool = this.#poolOf(MOST_CONNECTIONS);
-    this.#carefulPool = this.#poolOf(MOST_CAREFUL);
-    this.#leasePool = this.#poolOf(MOST_LEASING);
+    const { url: to, silenceMs } = this;
+    this.#keyed = new Connections({ url: to, silenceMs, max: MOST_KEYED, isKeyed: true });
+    this.#reading = new Connections({ url: to, silenceMs, max: MOST_READING, isKeyed: false });
+    this.#careful = new Connections({ url: to, silenceMs, max: MOST_CAREFUL, isKeyed: false });
+    this.#leasing = new Connections({ url: to, silenceMs, max: MOST_LEASING, isKeyed: true });
     this.#clock = now;
   }
 
@@ -99,12 +81,14 @@ export class Session {
 
   /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
   get listed(): Queries {
-    return this.#queries((query) => this.#persist(() => this.#alone(query)));
+    return this.#queries((query) => this.#persist(() => this.#whole(query)));
   }
 
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
   get single(): Queries {
-    return this.#queries((query) => this.#persist(() => this.#pool.query(this.#bounded(query))));
+    return this.#queries((query) =>
+      this.#persist(async () => this.#alone(await this.#reading.connect(), query)),
+    );
   }
 
   /**
@@ -112,23 +96,23 @@ export class Session {
    * commits are recognised by their command, so a COMMIT that had succeeded unseen is not made twice.
    */
   transaction<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return this.#persist(() => this.#attempt(this.#pool, this.#with(work)));
+    return this.#persist(() => this.#attempt(this.#keyed, this.#with(work)));
   }
 
   /** The same, for work that does not wait for its last statements: COMMIT travels right behind them. */
   ending<T>(work: (db: Queries) => Promise<Ending<T>>): Promise<T> {
-    return this.#persist(() => this.#attemptEnding(this.#pool, this.#with(work)));
+    return this.#persist(() => this.#attemptEnding(this.#keyed, this.#with(work)));
   }
 
   /** A transaction whose statements may take as long as they like, or wait for others as long. */
   patient<T>(work: (db: Queries) => Promise<T>): Promise<T> {
     const unbounded = (client: pg.PoolClient) => work(this.#queries((query) => client.query(query)));
-    return this.#persist(() => this.#attempt(this.#pool, unbounded));
+    return this.#persist(() => this.#attempt(this.#keyed, unbounded));
   }
 
   /** A transaction that may wait long for someone else's. It takes no connection away from the others. */
   careful<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return this.#persist(() => this.#attempt(this.#carefulPool, this.#with(work)));
+    return this.#persist(() => this.#attempt(this.#careful, this.#with(work)));
   }
 
   /**
@@ -136,7 +120,7 @@ export class Session {
    * lease, and with it everything that it runs, although it is well and the database too.
    */
   leasing<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    return this.#persist(() => this.#attempt(this.#leasePool, this.#with(work)));
+    return this.#persist(() => this.#attempt(this.#leasing, this.#with(work)));
   }
 
   /** Statements on a connection that the application owns, within its transaction. */
@@ -156,7 +140,7 @@ export class Session {
 
   /** A connection for a transaction of its own, which may take long. */
   connect(): Promise<pg.PoolClient> {
-    return this.told(this.#carefulPool.connect());
+    return this.told(this.#careful.connect());
   }
 
   /** What the server says no with becomes an error of ours. */
@@ -168,31 +152,34 @@ export class Session {
     }
   }
 
-  /** Says farewell without waiting for an answer, which might never come. */
   async close(): Promise<void> {
-    const ended = Promise.all([this.#pool.end(), this.#carefulPool.end(), this.#leasePool.end()]);
-    this.#closing = true;
-    for (const client of this.#idle) leave(client);
-    await ended;
+    await Promise.all(this.#all.map((connections) => connections.close()));
+  }
+
+  get #all(): readonly Connections[] {
+    return [this.#keyed, this.#reading, this.#careful, this.#leasing];
   }
 
   #with<T>(work: (db: Queries) => Promise<T>): (client: pg.PoolClient) => Promise<T> {
     return (client) => work(this.#queries((query) => client.query(this.#bounded(query))));
   }
 
-  #attempt<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    return this.#attemptEnding(pool, async (client) => ({ answer: await work(client), last: null }));
+  #attempt<T>(connections: Connections, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    return this.#attemptEnding(connections, async (client) => ({ answer: await work(client), last: null }));
   }
 
   /**
    * BEGIN travels with the first statement, so that it costs no round trip of its own; COMMIT with the last ones, if they
    * were not waited for. If one of them fails, the server takes the COMMIT behind it for a rollback.
    */
-  async #attemptEnding<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<Ending<T>>): Promise<T> {
-    const client = await pool.connect();
+  async #attemptEnding<T>(
+    connections: Connections,
+    work: (client: pg.PoolClient) => Promise<Ending<T>>,
+  ): Promise<T> {
+    const client = await connections.connect();
     let broken: Error | undefined;
     try {
-      const begun = this.say(client, BEGIN);
+      const begun = this.say(client, connections.beginOf(client));
       const [{ answer, last }] = await Promise.all([work(client), begun]);
       await Promise.all([last, this.say(client, 'COMMIT')]);
       return answer;
@@ -207,11 +194,31 @@ export class Session {
     }
   }
 
+  /** A statement that goes by keys, as a transaction of its own. */
+  async #whole(query: pg.QueryConfig): Promise<pg.QueryResult> {
+    const client = await this.#keyed.connect();
+    return this.#keyed.isSettled(client) ? this.#alone(client, query) : this.#enclosed(client, query);
+  }
+
+  /** The server makes a statement by itself a transaction, which is durable when it answers. */
+  async #alone(client: pg.PoolClient, query: pg.QueryConfig): Promise<pg.QueryResult> {
+    let broken = true;
+    try {
+      const result = await client.query(this.#bounded(query));
+      broken = false;
+      return result;
+    } catch (error) {
+      broken = !(error instanceof pg.DatabaseError && error.severity === 'ERROR');
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+
   /** All of it travels together: if the statement fails, the server takes the COMMIT behind it for a rollback. */
-  async #alone(query: pg.QueryConfig): Promise<pg.QueryResult> {
-    const client = await this.#pool.connect();
+  async #enclosed(client: pg.PoolClient, query: pg.QueryConfig): Promise<pg.QueryResult> {
     const [, result, ended] = await Promise.allSettled([
-      this.say(client, BEGIN),
+      this.say(client, this.#keyed.beginOf(client)),
       client.query(this.#bounded(query)),
       this.say(client, 'COMMIT'),
     ]);
@@ -226,41 +233,15 @@ export class Session {
       try {
         return await attempt();
       } catch (error) {
-        if (isSilence(error)) this.#distrust();
+        // Those that nobody uses may be silent as well, and would be found out one by one.
+        if (isSilence(error)) for (const connections of this.#all) connections.distrust();
         if (!mayTryAgain(error) || tries === TRIES) throw storeError(error);
       }
     }
   }
 
-  /** One connection went silent: those that nobody uses may have as well, and would be found out one by one. */
-  #distrust(): void {
-    for (const client of this.#idle) leave(client);
-    this.#idle.clear();
-  }
-
   #bounded(query: pg.QueryConfig): Bounded {
     return { ...query, query_timeout: this.silenceMs };
-  }
-
-  #poolOf(max: number): pg.Pool {
-    const pool = new pg.Pool({
-      connectionString: this.url,
-      max,
-      application_name: 'pawl',
-      pipeline: true,
-      connectionTimeoutMillis: this.silenceMs,
-      ...KEEP_ALIVE,
-    });
-    // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
-    pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => undefined));
-    pool.on('acquire', (client) => this.#idle.delete(client));
-    pool.on('remove', (client) => this.#idle.delete(client));
-    pool.on('release', (_error, client) => {
-      if (this.#closing) leave(client);
-      else this.#idle.add(client);
-    });
-    return pool;
   }
 
   #queries(send: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Queries {
