@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { systemClock } from '../../src/client/system-clock.js';
 import { laneOf } from '../../src/kernel/index.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { aJobSpec, Rig } from '../../src/testkit/index.js';
@@ -59,4 +62,40 @@ test('its own commits wake nobody but those that it names', async () => {
   rig.store.wake(['mine']);
   await stop();
   expect(heard).toEqual([['mine']]);
+});
+
+/** Makes one job after the other the only one that is ready, whenever it is told to, with SQL of its own. */
+const ELSEWHERE = `
+const { DatabaseSync } = require('@photostructure/sqlite');
+const db = new DatabaseSync(process.argv[1]);
+db.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL');
+process.on('message', (jobId) => {
+  if (jobId === null) return process.disconnect();
+  db.exec("BEGIN IMMEDIATE; UPDATE jobs SET ready = (job_id = '" + jobId + "'); COMMIT");
+});`;
+
+test('GUA-13 a commit of another process is heard of, although it is written before it counts', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-wake-'));
+  const path = join(folder, 'pawl.db');
+  const rig = await Rig.start(() => sqliteStore({ path, clock: systemClock }));
+  const ids = Array.from({ length: 30 }, (_, n) => `job_elsewhere_${n}`);
+  for (const jobId of ids) await rig.create(jobId, { scheduledAt: systemClock.now() + 3_600_000 });
+  const other = spawn(process.execPath, ['-e', ELSEWHERE, path], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  let next: () => void = () => undefined;
+  const stop = rig.store.listen(() => next());
+  onTestFinished(async () => {
+    const exited = once(other, 'exit');
+    other.send(null as never);
+    await exited;
+    await stop();
+    await rig.stop();
+    rmSync(folder, { recursive: true });
+  });
+  for (const jobId of ids) {
+    const heard = new Promise<void>((resolve) => (next = resolve));
+    other.send(jobId);
+    await heard;
+  }
 });

@@ -14,6 +14,8 @@ export class Session {
   readonly #clock: StoreClock;
   readonly #statements = new Map<string, Statement>();
   readonly recent = new RecentJobs<RecentRow>();
+  /** How many transactions it has made. */
+  commits = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(db: Database, clock: StoreClock) {
@@ -72,6 +74,7 @@ export class Session {
     try {
       const result = work();
       this.#db.exec('COMMIT');
+      this.commits += 1;
       return result;
     } catch (error) {
       this.#rollBack();

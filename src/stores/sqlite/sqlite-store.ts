@@ -35,7 +35,7 @@ export type SqliteOptions = {
 /** One file, which several processes may open. Everything that is acknowledged has been synced to disk. */
 export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
   const db = new Session(await openFile(path, (opened) => migrate(opened, migrations)), clock);
-  const { stop, ...wakeUps } = watchedWakeUps(db, path);
+  const { stop, ...wakeUps } = watchedWakeUps(db, { path, clock });
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
   });

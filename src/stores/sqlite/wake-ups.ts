@@ -1,4 +1,5 @@
 import { watch, type FSWatcher } from 'node:fs';
+import type { StoreClock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { localWakeUps } from '../local-wake-ups.js';
 import type { Session } from './session.js';
@@ -7,19 +8,31 @@ import type { Session } from './session.js';
 const MOST_LANES = 100;
 
 /**
+ * When to look again after the file was written to: what was written counts only once it has been synced, and nothing
+ * tells of that. At once is looked only if it was not this process that wrote, which it does all the time under load.
+ */
+const LOOKS_MS = [1, 1, 2, 4, 8, 16, 32, 64] as const;
+
+/**
  * Wake-ups across processes that have the same file open. Whatever is saved is written to the log beside the file, so
  * that is watched, for as long as somebody listens; SQLite's own counter tells another's commit from ours. Never relied upon: a file
  * system that tells of no changes costs waiting for the next poll, nothing else.
  */
 export function watchedWakeUps(
   db: Session,
-  path: string,
+  { path, clock }: { path: string; clock: StoreClock },
 ): Pick<Store, 'wake' | 'listen'> & { readonly stop: () => void } {
   const local = localWakeUps();
   let watcher: FSWatcher | null = null;
   let listeners = 0;
   let version = 0;
-  let isLooking = false;
+  /** A look is due at the end of this turn of the event loop. */
+  let isSoon = false;
+  /** Which of the later looks is the next one; null: none is. */
+  let next: number | null = null;
+  let cancelNext: () => void = () => undefined;
+  /** How often this process had written itself when it last looked. */
+  let written = 0;
   /** The first ready job of each lane, as of the last look. */
   let heads: ReadonlyMap<string, string> = new Map();
 
@@ -38,17 +51,34 @@ export function watchedWakeUps(
     }
   };
 
-  /** Once for all that has changed within this turn of the event loop. */
-  const changed = (): void => {
-    if (isLooking) return;
-    isLooking = true;
-    setImmediate(() => {
-      isLooking = false;
-      if (watcher !== null) look();
+  const lookSoon = (): void => {
+    isSoon = false;
+    const isOwn = written !== db.commits;
+    written = db.commits;
+    if (watcher !== null && !isOwn) look();
+  };
+
+  const lookLater = (place: number): void => {
+    const delayMs = LOOKS_MS[place];
+    next = delayMs === undefined ? null : place;
+    if (delayMs === undefined) return;
+    cancelNext = clock.after(delayMs, () => {
+      look();
+      lookLater(place + 1);
     });
   };
 
+  const changed = (): void => {
+    if (!isSoon) setImmediate(lookSoon);
+    isSoon = true;
+    if (next === 0) return;
+    cancelNext();
+    lookLater(0);
+  };
+
   const stop = (): void => {
+    cancelNext();
+    next = null;
     watcher?.close();
     watcher = null;
   };
