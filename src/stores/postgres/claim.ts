@@ -3,6 +3,7 @@ import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/s
 import { takeTurns } from '../fair-turns.js';
 import { Rates, ratesOfTenants, sharedRates } from '../rates.js';
 import { TenantRoom } from '../tenant-room.js';
+import { inTurn, type Candidate, type FewFirst } from './claim-few.js';
 import { remember } from './commit.js';
 import { writeOutbox } from './commit-carefully.js';
 import { countGates, type Gate } from './gates.js';
@@ -12,44 +13,41 @@ import { NOW, type Ending, type Queries, type Session } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
 import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
 
-/** A due job: where it stands in its turn, and which revision of it. Nobody runs it, so its row is up to date. */
-type Candidate = Idle & {
-  readonly tenant_id: string;
-  readonly gate: string;
-  readonly priority: number;
-  readonly due_at: number;
-  readonly lane: string;
-};
-
 /** One part of the claim index, and how many of its jobs may be taken. */
 type Stretch = Gate & { readonly room: number };
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
-export async function claim(session: Session, skip: SkipAhead, request: ClaimRequest): Promise<Claimed> {
-  const { claimed, items } = await session.ending((db) => claimWithin(db, { session, skip, request }));
+export async function claim(session: Session, hints: ClaimHints, request: ClaimRequest): Promise<Claimed> {
+  const { claimed, items } = await session.ending((db) => claimWithin(db, { session, hints, request }));
   remember(session, items);
   return claimed;
 }
 
+/** What earlier claims found out. */
+export type ClaimHints = { readonly skip: SkipAhead; readonly few: FewFirst };
+
 type Taken = { readonly claimed: Claimed; readonly items: readonly CommitItem[] };
-type Claiming = { readonly session: Session; readonly skip: SkipAhead; readonly request: ClaimRequest };
+type Claiming = { readonly session: Session; readonly hints: ClaimHints; readonly request: ClaimRequest };
 
 async function claimWithin(
   db: Queries,
-  { session, skip, request: { worker, lanes, limit, afterTenant, tenantId, decide } }: Claiming,
+  { session, hints: { skip, few }, request }: Claiming,
 ): Promise<Ending<Taken>> {
-  const { now, alive, paused } = await begin(db, worker.incarnation);
+  const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
+  const [{ now, alive, paused }, all] = await Promise.all([
+    begin(db, worker.incarnation),
+    few.find(db, request),
+  ]);
   if (!alive) {
     return { answer: { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] }, last: null };
   }
   const uses = new Map(await lockRates(db, sharedRates(lanes), { skip: false }));
   const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
-  const { picked, lastTenant } = await pick(
-    db,
-    { lanes: open, limit, now, skip, rates, uses, tenantId },
-    afterTenant,
-  );
+  const search = { lanes: open, limit, now, skip, rates, uses, tenantId };
+  const { picked, lastTenant } = all
+    ? shareOut(all, { afterTenant, limit })
+    : await pick(db, search, afterTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, session.recent, taken);
   const items: CommitItem[] = [];
@@ -110,6 +108,16 @@ type Search = {
   readonly tenantId: string | undefined;
 };
 type Picked = { readonly picked: readonly Candidate[]; readonly lastTenant: string };
+
+/** All that is due, in the order of the tenants' turns. */
+function shareOut(all: readonly Candidate[], turn: { afterTenant: string; limit: number }): Picked {
+  const tenants = [...new Set(all.map(({ tenant_id }) => tenant_id))].toSorted();
+  const turns = {
+    tenantsAfter: (from: string, most: number) => tenants.filter((tenant) => tenant > from).slice(0, most),
+    of: (tenant: string, most: number) => all.filter(({ tenant_id }) => tenant_id === tenant).slice(0, most),
+  };
+  return takeTurns(turns, turn);
+}
 
 /** How often a claim looks further when the tenants it met had nothing that may run: bounds the time it takes. */
 const MOST_PAGES = 20;
@@ -287,8 +295,4 @@ function withinRoom(
       ({ tenant_id, lane, gate }) =>
         rooms.get(tenant_id)?.take(must(known.get(lane), 'it was found in a lane'), gate) ?? false,
     );
-}
-
-function inTurn(a: Candidate, b: Candidate): number {
-  return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
 }

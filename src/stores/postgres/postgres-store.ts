@@ -3,6 +3,7 @@ import type { CommitItem, NewMessage, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { claim } from './claim.js';
+import { FewFirst } from './claim-few.js';
 import type { Saved } from './commit-carefully.js';
 import { saveGroup } from './commit.js';
 import { commitWithin } from './commit-within.js';
@@ -53,7 +54,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       most: MOST_IN_GROUP,
     },
   );
-  const skip = new SkipAhead();
+  const hints = { skip: new SkipAhead(), few: new FewFirst() };
   const wakeUps = notifiedWakeUps(session, options.clock);
 
   return {
@@ -64,7 +65,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     },
     commitWithin: (tx, items) => commitWithin(session, tx, items),
     begin: () => begin(session),
-    claim: (request) => claim(session, skip, request),
+    claim: (request) => claim(session, hints, request),
     beat: (beating) => session.leasing((db) => beat(db, beating)),
     orphans: (page) => session.transaction((db) => orphans(db, page)),
     putEffect: (result) => putEffect(single, result),

@@ -1,0 +1,57 @@
+import type { ClaimLane, ClaimRequest } from '../../ports/store.js';
+import type { Idle } from './load.js';
+import { NOW, type Queries } from './session.js';
+
+/** A due job: where it stands in its turn, and which revision of it. Nobody runs it, so its row is up to date. */
+export type Candidate = Idle & {
+  readonly tenant_id: string;
+  readonly gate: string;
+  readonly priority: number;
+  readonly due_at: number;
+  readonly lane: string;
+};
+
+/** So many jobs are few. */
+const MOST = 20;
+
+/** A search that took longer has stepped over thousands of dead entries. */
+const SLOW_MS = 3;
+
+/** How many claims then go without one, and how many after it found a crowd. */
+const REST_AFTER_SLOW = 200;
+const REST_AFTER_CROWD = 20;
+
+/**
+ * Most claims come when one job has just been started, and nothing else is due. Then nobody's turn comes before another's:
+ * one statement finds all that there is, and travels with the one that the claim begins with. Three round trips less.
+ */
+export class FewFirst {
+  #rest = 0;
+
+  /** All that is due, if it is little and under no limit; else null, and it is as if nobody had asked. */
+  async find(db: Queries, { lanes, limit, tenantId }: Search): Promise<readonly Candidate[] | null> {
+    if (this.#rest > 0) {
+      this.#rest -= 1;
+      return null;
+    }
+    if (tenantId !== undefined || lanes.some(({ rate }) => rate)) return null;
+    const most = Math.min(limit, MOST);
+    const found = await db.rows<Candidate & { took_ms: number }>(
+      `SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.lane, j.tenant_id, j.gate, j.priority, j.due_at,
+         date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms
+       FROM pawl.jobs j WHERE j.ready AND j.lane = ANY($2::text[])
+       AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW})
+       AND j.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p)) LIMIT $3 FOR UPDATE SKIP LOCKED`,
+      [db.fixedNow(), lanes.map(({ lane }) => lane), most + 1],
+    );
+    if ((found[0]?.took_ms ?? 0) > SLOW_MS) this.#rest = REST_AFTER_SLOW;
+    else if (found.length > most) this.#rest = REST_AFTER_CROWD;
+    return found.length > most || found.some(({ gate }) => gate !== '') ? null : found.toSorted(inTurn);
+  }
+}
+
+type Search = Pick<ClaimRequest, 'limit' | 'tenantId'> & { readonly lanes: readonly ClaimLane[] };
+
+export function inTurn(a: Candidate, b: Candidate): number {
+  return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
+}
