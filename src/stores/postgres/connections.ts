@@ -44,13 +44,15 @@ export class Connections {
 
   constructor({ url, max, silenceMs, isKeyed }: ConnectionsOptions) {
     this.#silenceMs = silenceMs;
+    // The pool waits for it, although its types do not say so.
+    const onConnect = (client: pg.ClientBase): unknown => this.#settle(client);
     const pool = new pg.Pool({
       connectionString: url,
       max,
       application_name: 'pawl',
       pipeline: true,
       connectionTimeoutMillis: silenceMs,
-      ...(isKeyed ? { onConnect: (client) => this.#settle(client) } : {}),
+      ...(isKeyed ? { onConnect } : {}),
       ...KEEP_ALIVE,
     });
     // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
