@@ -1,5 +1,5 @@
 import type { CommitItem } from '../../ports/store.js';
-import { batchedInsert, type Writes } from './writes.js';
+import { batched, batchedInsert, type Writes } from './writes.js';
 
 const COLUMNS = ['job', 'rev', 'command_id', 'body', 'link'] as const;
 const INSERT = batchedInsert('log', COLUMNS);
@@ -11,4 +11,23 @@ export function appendLog(writes: Writes, id: number, item: CommitItem): void {
   const values = writes.log.next(identities.length === 0 ? INSERT : INSERT_OWNER);
   values.push(id, rev, commandId, body, link);
   if (identities.length > 0) values.push(JSON.stringify(identities));
+}
+
+const RECORD = [...COLUMNS, 'holder'] as const;
+const insertRecords = (lists: string): string =>
+  `WITH given (${RECORD.join()}) AS (VALUES ${lists})
+   INSERT INTO log (${COLUMNS.join()}) SELECT ${COLUMNS.map((column) => `given.${column}`).join()}
+   FROM given CROSS JOIN jobs ON jobs.id = given.job
+   WHERE jobs.attempt_id = given.holder AND jobs.incarnation IS NOT NULL
+   AND EXISTS (SELECT 1 FROM log AS before WHERE before.job = given.job AND before.rev = given.rev - 1)
+   ON CONFLICT DO NOTHING`;
+const INSERT_RECORD = batched(RECORD.length, {
+  one: insertRecords(`(${RECORD.map(() => '?').join()})`),
+  many: insertRecords,
+});
+
+/** Step records leave the row of their job alone: that its attempt still holds it is their fence. */
+export function appendRecord(writes: Writes, id: number, item: CommitItem & { attemptId: string }): void {
+  const { rev, commandId, body, link, attemptId } = item;
+  writes.records.next(INSERT_RECORD).push(id, rev, commandId, body, link, attemptId);
 }

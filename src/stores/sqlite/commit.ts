@@ -1,7 +1,7 @@
 import type { Job } from '../../kernel/index.js';
 import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
 import { isTaken } from '../identity.js';
-import { appendLog } from './append-log.js';
+import { appendLog, appendRecord } from './append-log.js';
 import { insertDlqItem, putDlqItem } from './dlq.js';
 import type { Session } from './session.js';
 import { insertRow, updateKnown, updateRow } from './write-row.js';
@@ -45,11 +45,17 @@ function saveAll(
  */
 function changeKnown(db: Session, writes: Writes, item: CommitItem): CommitReply | null {
   const known = db.recent.get(item.jobId);
-  if (known?.head !== item.rev - 1 || item.job === null || item.noResultOf !== null) return null;
-  updateKnown(db, writes, { known, item, job: item.job });
-  appendLog(writes, known.id, item);
+  if (known?.head !== item.rev - 1 || item.noResultOf !== null) return null;
+  if (item.job !== null) {
+    updateKnown(db, writes, { known, item, job: item.job });
+    appendLog(writes, known.id, item);
+  } else if (isPlainRecord(item)) appendRecord(writes, known.id, item);
+  else return null;
   return saved(db, known.id, item);
 }
+
+const isPlainRecord = (item: CommitItem): item is CommitItem & { attemptId: string } =>
+  item.attemptId !== null && item.inboxRev === null;
 
 /** Saves one commit of a job, or finds out why not. A refusal has written nothing. */
 function change(db: Session, writes: Writes, item: CommitItem): CommitReply {

@@ -47,6 +47,7 @@ export class Writes {
   readonly log: Pending;
   readonly rows: Pending;
   readonly newRows: Pending;
+  readonly records: Pending;
   readonly #db: Session;
   #lastId: number | null = null;
 
@@ -55,6 +56,7 @@ export class Writes {
     this.log = new Pending(db);
     this.rows = new Pending(db);
     this.newRows = new Pending(db);
+    this.records = new Pending(db);
   }
 
   /** Where the next new row goes. The transaction has the database to itself, so nobody else takes the place. */
@@ -66,6 +68,7 @@ export class Writes {
 
   flush(): void {
     this.newRows.flush();
+    this.records.flush();
     this.rows.flush();
     this.log.flush();
   }
