@@ -44,13 +44,11 @@ export async function runSeeds(options: SeedsOptions): Promise<Summary> {
     hits: hits.all,
     failures,
   });
-  // Of errors, which are daily bread here, nobody reads where they came from; who tells the story of a seed does.
-  Error.stackTraceLimit = 0;
   const end = seeds === null ? Number.POSITIVE_INFINITY : from + seeds;
   for (let seed = from; seed < end; seed++) {
     if (seconds !== null && systemClock.elapsed() - startedAt >= seconds * 1_000) break;
     const plan = planOf(seed);
-    const outcome = await simulate(plan);
+    const outcome = await withoutStacks(() => simulate(plan));
     decisions += outcome.decisions;
     lengths.push(outcome.decisions);
     hits.take(outcome.hits);
@@ -62,6 +60,17 @@ export async function runSeeds(options: SeedsOptions): Promise<Summary> {
     }
   }
   return summary();
+}
+
+/** Errors are daily bread here, and nobody reads where they came from; who tells the story of a seed does. */
+async function withoutStacks<T>(run: () => Promise<T>): Promise<T> {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return await run();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 /** Several processes' work as one. Medians cannot be added: the least of them is what is certain. */

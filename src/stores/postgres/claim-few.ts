@@ -36,15 +36,17 @@ export class FewFirst {
     }
     if (tenantId !== undefined || lanes.some(({ rate }) => rate)) return null;
     const most = Math.min(limit, MOST);
-    const found = await db.rows<Candidate & { took_ms: number }>(
-      `SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.lane, j.tenant_id, j.gate, j.priority, j.due_at,
-         date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms
-       FROM pawl.jobs j WHERE j.ready AND j.lane = ANY($2::text[])
-       AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW})
-       AND j.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p)) LIMIT $3 FOR UPDATE SKIP LOCKED`,
+    const rows = await db.rows<(Candidate | { readonly job_id: null }) & { readonly took_ms: number }>(
+      `WITH due AS (SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.lane, j.tenant_id, j.gate, j.priority, j.due_at
+         FROM pawl.jobs j WHERE j.ready AND j.lane = ANY($2::text[])
+         AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW})
+         AND j.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p)) LIMIT $3 FOR UPDATE SKIP LOCKED)
+       SELECT due.*, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms
+       FROM (SELECT) AS always LEFT JOIN due ON true`,
       [db.fixedNow(), lanes.map(({ lane }) => lane), most + 1],
     );
-    if ((found[0]?.took_ms ?? 0) > SLOW_MS) this.#rest = REST_AFTER_SLOW;
+    const found = rows.filter((row): row is Candidate & { took_ms: number } => row.job_id !== null);
+    if ((rows[0]?.took_ms ?? 0) > SLOW_MS) this.#rest = REST_AFTER_SLOW;
     else if (found.length > most) this.#rest = REST_AFTER_CROWD;
     return found.length > most || found.some(({ gate }) => gate !== '') ? null : found.toSorted(inTurn);
   }
