@@ -8,7 +8,7 @@ import type { Figures, Ground, Measures } from './workload.js';
 const CALLERS = 100;
 const BULK = 1_000;
 /** A share of the jobs is run first, unmeasured: what is compared is not how fast a process warms up. */
-const WARM_UP = 0.1;
+const WARM_UP = 0.5;
 
 /** The workloads that every system does, written once for all. */
 export function sixWorkloads(open: OpenSystem, subject: string): Measures {

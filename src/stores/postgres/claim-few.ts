@@ -1,3 +1,4 @@
+import { queueOf } from '../../kernel/index.js';
 import type { ClaimLane, ClaimRequest } from '../../ports/store.js';
 import type { Idle } from './load.js';
 import { NOW, type Queries } from './session.js';
@@ -36,14 +37,16 @@ export class FewFirst {
     }
     if (tenantId !== undefined || lanes.some(({ rate }) => rate)) return null;
     const most = Math.min(limit, MOST);
+    const names = lanes.map(({ lane }) => lane);
     const rows = await db.rows<(Candidate | { readonly job_id: null }) & { readonly took_ms: number }>(
       `WITH due AS (SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.lane, j.tenant_id, j.gate, j.priority, j.due_at
-         FROM pawl.jobs j WHERE j.ready AND j.lane = ANY($2::text[])
-         AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW})
-         AND j.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p)) LIMIT $3 FOR UPDATE SKIP LOCKED)
+         FROM pawl.jobs j WHERE j.ready AND j.lane = ANY(ARRAY(
+           SELECT l.lane FROM unnest($2::text[], $3::text[]) AS l (lane, queue)
+           WHERE l.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))))
+         AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW}) LIMIT $4 FOR UPDATE SKIP LOCKED)
        SELECT due.*, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms
        FROM (SELECT) AS always LEFT JOIN due ON true`,
-      [db.fixedNow(), lanes.map(({ lane }) => lane), most + 1],
+      [db.fixedNow(), names, names.map(queueOf), most + 1],
     );
     const found = rows.filter((row): row is Candidate & { took_ms: number } => row.job_id !== null);
     if ((rows[0]?.took_ms ?? 0) > SLOW_MS) this.#rest = REST_AFTER_SLOW;
