@@ -57,9 +57,11 @@ async function startChildren(
       const commandId = `${spec.jobId}:start`;
       items.push(prepareCommit(null, { jobId: spec.jobId, commandId, events: decision.events }));
     } else if (spec.parent !== null && (await engine.store.load(spec.jobId)).found === null) {
+      // The child that another bearer starts all the same, by a clock that stood still, ends like this too.
+      const isTooLate = spec.deadlineAt !== null && spec.deadlineAt <= create.now;
       const end: ChildEnd = {
         status: 'failed',
-        code: decision.code,
+        code: isTooLate ? 'DEADLINE_EXCEEDED' : decision.code,
         message: 'the child could not be started',
       };
       const { jobId: parentId } = spec.parent;

@@ -44,4 +44,13 @@ onEveryStore((fresh) => {
     expect([...written.keys()]).toEqual([gone.id, failed.id]);
     expect([...written.values()].every(({ holds }) => holds)).toBe(true);
   });
+
+  test('GUA-14 a job is kept for a minute at least: a start that comes twice must find it', async () => {
+    const rig = await fresh.app({ tasks: [job], retention: { keep: 0 } });
+    const gone = (await rig.app.start(job, null)).job;
+    await rig.ended(gone);
+    const endedAt = rig.clock.now();
+    await advanceUntil(rig.clock, async () => (await rig.store.load(gone.id)).found === null);
+    expect(rig.clock.now() - endedAt).toBeGreaterThanOrEqual(60_000);
+  });
 });

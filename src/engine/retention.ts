@@ -18,15 +18,22 @@ export type Retention = {
 const PAGE = 200;
 const KEEP_KEYS: Duration = '30d';
 
+/**
+ * Kept for so long at least, whatever is asked for: a start that was sent twice, the second time on its way for longer than
+ * the job lived, must find it.
+ */
+const LEAST_KEPT_MS = 60_000;
+const keptMs = (keep: Duration, what: string): number => Math.max(LEAST_KEPT_MS, toMs(keep, what));
+
 /** Deletes what is old, a page in each round, so that no lock is held for long. True if there is more to look at. */
 export function retentionSweep(engine: Engine, retention: Retention): () => Promise<boolean> {
   const { evidence = null } = retention;
-  const keepMs = toMs(retention.keep, 'retention.keep');
+  const keepMs = keptMs(retention.keep, 'retention.keep');
   const identityTtlMs = toMs(retention.keepKeys ?? KEEP_KEYS, 'retention.keepKeys');
   const rules = (retention.rules ?? []).map(({ task = null, status = null, keep }) => ({
     task,
     status,
-    keepMs: toMs(keep, 'retention.rules.keep'),
+    keepMs: keptMs(keep, 'retention.rules.keep'),
   }));
   let after: string | null = null;
   return async () => {

@@ -29,7 +29,7 @@ const OPERATION = hash32('operation');
 const HEAL = hash32('heal');
 /** Faults may strike for so long after the last operation. */
 const UNREST_MS = 15_000;
-/** Long after every sleep, lease, deadline and backoff: what has not ended by then never will. */
+/** Longer than every sleep, lease, deadline and backoff: if no attempt ends for so long, what there is never will. */
 const PATIENCE_MS = 1_800_000;
 /** Leases of processes that are gone must have been ended by others by then. */
 const SETTLE_LEASES = 3;
@@ -110,7 +110,7 @@ export async function simulate(
     if (isBusy) restAt = null;
     else restAt ??= world.now;
     if (restAt !== null) return world.now >= restAt + plan.leaseMs * SETTLE_LEASES;
-    return world.now > healedAt + PATIENCE_MS;
+    return world.now > Math.max(healedAt, watch.endedAt) + PATIENCE_MS;
   };
   await world.run(isOver);
   if (verdict.breaches.length === 0) {

@@ -18,7 +18,8 @@ export async function enter(execution: Execution, use: EffectUse): Promise<void>
   if (!(await holdsLease(execution))) {
     // The intent is saved, and its body will never run: whoever takes over must not wait for it.
     const { jobId } = attempt.job.spec;
-    await keepResult(execution, { jobId, step: use.step, occurrence: use.occurrence, entry, result: null });
+    const kept = { jobId, step: use.step, occurrence: use.occurrence, entry, result: null };
+    await keepResult(execution, kept, { straggles: false });
     return never();
   }
   const ended = await execution.during(() => runEntry(execution, use, entry));
@@ -77,7 +78,8 @@ async function runEntry(execution: Execution, use: EffectUse, entry: number): Pr
   const { effect, input, effectKey, step, occurrence } = use;
   const { jobId, stepTimeoutMs } = attempt.job.spec;
   const name = bodyName(jobId, use, entry);
-  const keep = (result: JsonText | null) => keepResult(execution, { jobId, step, occurrence, entry, result });
+  const ref = { jobId, step, occurrence, entry };
+  const keep = (result: JsonText | null) => keepResult(execution, { ...ref, result }, { straggles: false });
   around.bodies.add(name);
   let body: Promise<unknown> | null = null;
   try {
@@ -102,7 +104,8 @@ async function runEntry(execution: Execution, use: EffectUse, entry: number): Pr
   } catch (error) {
     const timedOut = error instanceof PawlError && error.code === 'STEP_TIMEOUT' && body !== null;
     if (timedOut) {
-      keepStraggler(body as unknown as Promise<unknown>, { effect: effect.name, keep }).catch(
+      const keepLate = (result: JsonText) => keepResult(execution, { ...ref, result }, { straggles: true });
+      keepStraggler(body as unknown as Promise<unknown>, { effect: effect.name, keep: keepLate }).catch(
         (failure: unknown) => {
           execution.engine.log.error('the result of an effect could not be kept', {
             jobId,
@@ -122,7 +125,7 @@ async function runEntry(execution: Execution, use: EffectUse, entry: number): Pr
 /** The body went on past its time. What it comes to is kept all the same. */
 async function keepStraggler(
   body: Promise<unknown>,
-  { effect, keep }: { effect: string; keep: (result: JsonText | null) => Promise<void> },
+  { effect, keep }: { effect: string; keep: (result: JsonText) => Promise<void> },
 ): Promise<void> {
   const result = await body.then(
     (value) => textOf(value, effect).result,
@@ -131,10 +134,18 @@ async function keepStraggler(
   if (result !== null) await keep(result);
 }
 
-/** Until the store has it, however long that takes. A result that comes too late is made known. */
-async function keepResult({ engine, attempt, around }: Execution, kept: EffectResult): Promise<void> {
+/**
+ * Until the store has it, however long that takes. A result that comes too late is made known: whether it does is looked up
+ * if the attempt is over, or the body past its time. Its attempt may have declared that it did not happen, and not know yet
+ * that this was saved.
+ */
+async function keepResult(
+  { engine, attempt, around }: Execution,
+  kept: EffectResult,
+  { straggles }: { straggles: boolean },
+): Promise<void> {
   await untilAnswered(engine, () => engine.store.putEffect(kept));
-  if (!attempt.isOver || kept.result === null) return;
+  if (kept.result === null || !(attempt.isOver || straggles)) return;
   const late = await noteIfLate(engine, kept, attempt.job.spec);
   if (late === null) return;
   const { jobId, step, occurrence, entry } = late;

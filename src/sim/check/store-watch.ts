@@ -37,6 +37,8 @@ export class StoreWatch {
   readonly live = new Set<string>();
   readonly purged = new Set<string>();
   readonly effects = new Map<string, EffectUseSeen>();
+  /** When an attempt has last ended, well or badly: retries are counted. */
+  endedAt = 0;
   readonly #parts: StoreWatchParts;
   /** Which process an incarnation belongs to. */
   readonly #hosts = new Map<string, Host>();
@@ -108,6 +110,7 @@ export class StoreWatch {
     const { jobId } = after.spec;
     if (isTerminal(after.status)) this.live.delete(jobId);
     else this.live.add(jobId);
+    if (event.type === 'attempt.failed' || isTerminal(after.status)) this.endedAt = this.#parts.now();
     switch (event.type) {
       case 'job.created':
         this.#expectOwnKey(after);
@@ -169,9 +172,7 @@ export class StoreWatch {
   };
 
   /** Somebody who had asked, or looked, was told that nothing had happened. */
-  readonly denied = (key: string): void => {
-    this.#denied.add(key);
-  };
+  readonly denied = (key: string): void => void this.#denied.add(key);
 
   /** Only the proof of its own body, or word from outside, lets an effect be entered again. */
   #close(key: string, entry: Entry, by: 'effect.closed' | 'effect.reconciled'): void {
