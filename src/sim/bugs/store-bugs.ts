@@ -53,8 +53,8 @@ export const STORE_BUGS: readonly Bug[] = [
   {
     name: 'row not updated',
     file: 'stores/memory/commit',
-    from: 'if (job)\n            Object',
-    to: "if (job && job.status !== 'retrying')\n            Object",
+    from: 'if (job) {\n            kept.row',
+    to: "if (job && job.status !== 'retrying') {\n            kept.row",
   },
   {
     name: 'dead incarnations may claim',

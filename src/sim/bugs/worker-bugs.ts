@@ -121,8 +121,8 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'an intent that nobody follows is waited for',
     file: 'worker/effect-entry',
-    from: 'await keepResult(execution, { jobId, step: use.step, occurrence: use.occurrence, entry, result: null });',
-    to: 'void jobId;',
+    from: 'await keepResult(execution, kept, { straggles: false });',
+    to: 'void kept;',
   },
   {
     name: 'a lease lost by own count keeps its incarnation',
