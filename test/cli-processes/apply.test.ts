@@ -107,7 +107,7 @@ const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
   running: ['worker_gone', 'running', 'about_to_run', 'no_worker', 'finished'],
   success: ['finished'],
 };
-const KILLS = LONG ? 60 : 6;
+const KILLS = LONG ? 60 : 4;
 
 describe('RST-13 a run whose process is killed in the middle of an action', { timeout: 90_000 }, () => {
   test('RST-9 can be asked for; applied again it goes on, and the probe tells that the action has happened', async () => {
