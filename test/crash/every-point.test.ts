@@ -29,7 +29,7 @@ describe('a handler that is killed anywhere goes on elsewhere, and no effect hap
     await prove(sqliteGround, { every: all ? 1 : 12 });
   });
 
-  test(`GUA-4 GUA-6 Postgres, at every ${all ? '' : '20th '}point`, { timeout: 1_200_000 }, async () => {
+  test(`GUA-4 GUA-6 Postgres, at every ${all ? '' : '40th '}point`, { timeout: 1_200_000 }, async () => {
     await prove(() => postgresGround(server), { every: all ? 1 : 40 });
   });
 });
