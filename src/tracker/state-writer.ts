@@ -97,7 +97,7 @@ export class StateWriter {
     this.#isQueued = status === 'queued';
   }
 
-  /** Something is pending. What is urgent waits no longer than the last write needs; the rest until the throttle has passed. */
+  /** Something is pending. What is urgent waits for the rest after the last write, other things until the throttle has passed. */
   changed({ urgent }: { urgent: boolean }): void {
     this.#unsaved = true;
     this.#urgent ||= urgent;
