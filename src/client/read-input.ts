@@ -17,16 +17,15 @@ export async function readInput(
   return schema === null ? new PlainInput(text) : { text, value: await readStored(schema, text, what) };
 }
 
-/** An input that is stored, as the schema reads it. */
-export async function readStored(
-  schema: StandardSchema | null,
-  text: JsonText,
-  what: string,
-): Promise<unknown> {
+/** An input that is stored, as the schema reads it; without one, at once. */
+export function readStored(schema: StandardSchema | null, text: JsonText, what: string): unknown {
   const given = JSON.parse(text) as unknown;
-  if (schema === null) return given;
-  const validated = schema['~standard'].validate(given);
-  const result = validated instanceof Promise ? await validated : validated;
+  return schema === null ? given : validated(schema, given, what);
+}
+
+async function validated(schema: StandardSchema, given: unknown, what: string): Promise<unknown> {
+  const validating = schema['~standard'].validate(given);
+  const result = validating instanceof Promise ? await validating : validating;
   if (result.issues === undefined) return result.value;
   const issues = result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message }));
   const shown = issues.slice(0, MOST_ISSUES).map(({ path, message }) => `${path || 'the value'}: ${message}`);

@@ -1,5 +1,5 @@
 import { PawlError } from '../errors.js';
-import type { CommitItem, CommitReply } from '../ports/store.js';
+import type { CommitItem, CommitReplies, CommitReply } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import { backoffMs } from './repeat.js';
 
@@ -7,19 +7,33 @@ import { backoffMs } from './repeat.js';
  * Sends commits until they are answered. After an unknown outcome the same ones are sent again, for only the store can
  * tell whether they were saved, and it answers as it did first. `goOn` is asked before each repetition.
  */
-export async function send(
+export function send(
   engine: Engine,
   items: readonly CommitItem[],
   { goOn }: { goOn: () => boolean },
 ): Promise<readonly CommitReply[]> {
+  return engine.store
+    .commit(items)
+    .then(repliesOf, (error: unknown) => sendAgain(engine, items, { goOn, error }));
+}
+
+const repliesOf = ({ replies }: CommitReplies): readonly CommitReply[] => replies;
+
+async function sendAgain(
+  engine: Engine,
+  items: readonly CommitItem[],
+  { goOn, error }: { goOn: () => boolean; error: unknown },
+): Promise<readonly CommitReply[]> {
+  let last = error;
   for (let failures = 1; ; failures++) {
+    if (!(last instanceof PawlError && last.retryable) || !goOn()) throw last;
+    await new Promise<void>((resolve) => {
+      engine.alarms.set(backoffMs(engine, failures), resolve);
+    });
     try {
-      return (await engine.store.commit(items)).replies;
-    } catch (error) {
-      if (!(error instanceof PawlError && error.retryable) || !goOn()) throw error;
-      await new Promise<void>((resolve) => {
-        engine.alarms.set(backoffMs(engine, failures), resolve);
-      });
+      return repliesOf(await engine.store.commit(items));
+    } catch (again) {
+      last = again;
     }
   }
 }

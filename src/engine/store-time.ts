@@ -45,17 +45,16 @@ export class StoreTime {
 
   #listening(store: Store, name: keyof Store, health: StoreHealth): unknown {
     const method = store[name] as (...asked: unknown[]) => Promise<{ now: Timestamp }>;
-    return async (...asked: unknown[]) => {
-      try {
-        const reply = await method(...asked);
-        if (name !== 'begin') this.hear(reply.now);
-        health.answered(name);
-        return reply;
-      } catch (error) {
-        health.failed(name, error);
-        throw error;
-      }
+    const answered = (reply: { now: Timestamp }): unknown => {
+      if (name !== 'begin') this.hear(reply.now);
+      health.answered(name);
+      return reply;
     };
+    const failed = (error: unknown): never => {
+      health.failed(name, error);
+      throw error;
+    };
+    return (...asked: unknown[]) => method(...asked).then(answered, failed);
   }
 }
 

@@ -41,6 +41,8 @@ type Decided = {
   readonly decisions: readonly Decision[];
   readonly commands: readonly Command[];
   readonly events: readonly Event[];
+  /** The job after them; null while they are not applied. */
+  readonly after: Job | null;
 };
 
 /** Why an attempt can write no more. */
@@ -142,7 +144,24 @@ export class Attempt {
   };
 
   async #sendAll(): Promise<void> {
-    while (this.#queue.length > 0 && !this.isOver) await this.#sendOnce(this.#take());
+    while (this.#queue.length > 0 && !this.isOver) {
+      const batch = this.#take();
+      const decided = this.#decide(batch);
+      if (decided.events.length > 0) {
+        const prepared = this.#prepare(batch, decided);
+        const item = prepared instanceof Promise ? await prepared : prepared;
+        const { save } = batch[0]?.options ?? {};
+        const reply = await (save ? save(item) : send(this.#engine, [item], this.#whileHeld).then(firstOf));
+        if (this.isOver) break;
+        if (!this.#hear(reply, batch)) continue;
+        this.#advance(item, decided);
+      }
+      // One in each turn, in the order of the log: what wins a race now must win it in every replay.
+      for (let index = 0; index < batch.length; index++) {
+        if (index > 0) await nextTurn();
+        batch[index]?.resolve(decided.decisions[index] as Decision);
+      }
+    }
     this.#sending = false;
   }
 
@@ -160,36 +179,21 @@ export class Attempt {
     return Math.min(first < 0 ? this.#queue.length : first, MOST_COMMANDS);
   }
 
-  async #sendOnce(batch: readonly Asked[]): Promise<void> {
-    const [first] = batch;
-    if (first === undefined) return;
-    const { alone = false, save } = first.options;
-    const { decisions, commands, events, after } = this.#decide(batch, alone);
-    if (events.length > 0) {
-      const prepared = this.#prepare(batch, { decisions, commands, events });
-      const item = prepared instanceof Promise ? await prepared : prepared;
-      const reply = save ? await save(item) : await this.#send(item);
-      if (this.isOver) return;
-      if (!reply.ok && (reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED')) {
-        first.resolve({ ok: false, code: 'MOVED' });
-        return;
-      }
-      if (!reply.ok) {
-        this.#engine.meters.fencedWrites += 1;
-        this.lose(`the job went on without this attempt (${reply.code})`);
-        return;
-      }
-      this.#advance(item, events, alone ? this.#apply(this.job, events) : after);
+  /** Whether the commit went through. If not, whoever asked for it is told, or the job is lost. */
+  #hear(reply: CommitReply, [first]: readonly Asked[]): boolean {
+    if (reply.ok) return true;
+    if (reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED') {
+      first?.resolve({ ok: false, code: 'MOVED' });
+    } else {
+      this.#engine.meters.fencedWrites += 1;
+      this.lose(`the job went on without this attempt (${reply.code})`);
     }
-    // One in each turn, in the order of the log: what wins a race now must win it in every replay.
-    for (let index = 0; index < batch.length; index++) {
-      if (index > 0) await nextTurn();
-      batch[index]?.resolve(decisions[index] as Decision);
-    }
+    return false;
   }
 
-  /** One after the other, each on what the ones before it make of the job. */
-  #decide(batch: readonly Asked[], alone: boolean): Decided & { readonly after: Job } {
+  /** One after the other, each on what the ones before it make of the job. One that goes alone is applied once it is saved. */
+  #decide(batch: readonly Asked[]): Decided {
+    const alone = batch[0]?.options.alone ?? false;
     let after = this.job;
     const decisions: Decision[] = [];
     const commands: Command[] = [];
@@ -204,7 +208,7 @@ export class Attempt {
       events.push(...decision.events);
       if (!alone) after = this.#apply(after, decision.events);
     }
-    return { decisions, commands, events, after };
+    return { decisions, commands, events, after: alone ? null : after };
   }
 
   #apply(before: Job, events: readonly Event[]): Job {
@@ -244,13 +248,9 @@ export class Attempt {
     };
   }
 
-  async #send(item: CommitItem): Promise<CommitReply> {
-    const [reply] = await send(this.#engine, [item], this.#whileHeld);
-    return reply as CommitReply;
-  }
-
-  #advance({ link, rev, outbox, job: saved }: CommitItem, events: readonly Event[], after: Job): void {
-    const job = saved ?? { ...after, rev };
+  #advance({ link, rev, outbox, job: saved }: CommitItem, { events, after }: Decided): void {
+    const applied = after ?? this.#apply(this.job, events);
+    const job = saved ?? { ...applied, rev };
     this.#head = { job, link, inboxRev: this.#head.inboxRev };
     this.#engine.meters.committed(job.spec.tenantId, events);
     this.#engine.announceMail(outbox);
@@ -277,6 +277,8 @@ export class Attempt {
     this.lose('its commits cannot be saved');
   }
 }
+
+const firstOf = ([reply]: readonly CommitReply[]): CommitReply => reply as CommitReply;
 
 /** Roughly: what a step came to is what makes commands large. */
 function sizeOf(command: HeldCommand): number {

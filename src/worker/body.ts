@@ -16,13 +16,22 @@ class Unbounded implements BodyContext {
   }
 }
 
-/** Runs a body within its time. The body is told to stop; whether it does is its own affair. */
-export async function runBody<T>(
-  { engine, attempt }: Pick<Execution, 'engine' | 'attempt'>,
+/** Runs a body within its time, if that is bounded. */
+export function runBody<T>(
+  execution: Pick<Execution, 'engine' | 'attempt'>,
   { what, timeoutMs }: { what: string; timeoutMs: number | null },
   body: (context: BodyContext) => T | Promise<T>,
+): T | Promise<T> {
+  if (timeoutMs === null) return body(new Unbounded(execution.attempt));
+  return runBounded(execution, { what, timeoutMs }, body);
+}
+
+/** The body is told to stop; whether it does is its own affair. */
+async function runBounded<T>(
+  { engine, attempt }: Pick<Execution, 'engine' | 'attempt'>,
+  { what, timeoutMs }: { what: string; timeoutMs: number },
+  body: (context: BodyContext) => T | Promise<T>,
 ): Promise<T> {
-  if (timeoutMs === null) return body(new Unbounded(attempt));
   const own = new AbortController();
   const timeout = new PawlError('STEP_TIMEOUT', {
     detail: `${what} took longer than ${timeoutMs} ms`,

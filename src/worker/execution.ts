@@ -31,17 +31,20 @@ export type Surroundings = {
   readonly tracing: Tracing | null;
 };
 
+const NOTHING_COUNTED: Readonly<Record<string, number>> = {};
+
 /** One run of a handler: which steps it has asked for, what it is doing, and what it waits for. */
 export class Execution {
   readonly engine: Engine;
   readonly attempt: Attempt;
   readonly replay: Replay;
   readonly around: Surroundings;
-  readonly waits: Waits;
-  readonly #occurrences: Map<string, number>;
-  readonly #kinds = new Map<string, StepKind>();
+  /** How far names had been counted at the checkpoint that this run goes on from. */
+  readonly #counted: Readonly<Record<string, number>>;
+  /** Made with the first step, or the first wait: the shortest handlers have none. */
+  #uses: Map<string, { readonly kind: StepKind; readonly occurrence: number }> | null = null;
+  #waits: Waits | null = null;
   #busy = 0;
-  #stepped = false;
   #returned = false;
 
   constructor(around: Surroundings, attempt: Attempt, replay: Replay) {
@@ -49,9 +52,13 @@ export class Execution {
     this.around = around;
     this.attempt = attempt;
     this.replay = replay;
-    this.#occurrences = new Map(Object.entries(attempt.steps.checkpoint?.occurrences ?? {}));
-    this.waits = new Waits(this);
-    replay.onIdle = () => this.waits.considerSuspending();
+    this.#counted = attempt.steps.checkpoint?.occurrences ?? NOTHING_COUNTED;
+    replay.onIdle = () => this.#waits?.considerSuspending();
+  }
+
+  get waits(): Waits {
+    this.#waits ??= new Waits(this);
+    return this.#waits;
   }
 
   /** Nothing runs: the handler is waiting, or is in code of its own between two steps. */
@@ -60,7 +67,7 @@ export class Execution {
   }
 
   get hasStepped(): boolean {
-    return this.#stepped;
+    return this.#uses !== null;
   }
 
   /** The handler has returned or thrown: nothing suspends it any more. */
@@ -70,29 +77,29 @@ export class Execution {
 
   /** The how-manieth use of a name this is. One name stands for one kind of step. */
   next(step: string, kind: StepKind): StepRef {
-    const known = this.#kinds.get(step);
-    if (known !== undefined && known !== kind) {
+    const known = this.#uses?.get(step);
+    if (known !== undefined && known.kind !== kind) {
       throw new PawlError('STEP_NAME_REUSED', {
-        detail: `'${step}' is a step.${known} and a step.${kind} of one job`,
+        detail: `'${step}' is a step.${known.kind} and a step.${kind} of one job`,
         details: { step },
       });
     }
     if (!step.startsWith('$')) checkName(step);
-    this.#kinds.set(step, kind);
-    this.#stepped = true;
-    const occurrence = (this.#occurrences.get(step) ?? 0) + 1;
-    this.#occurrences.set(step, occurrence);
+    const before = Object.hasOwn(this.#counted, step) ? this.#counted[step] : 0;
+    const occurrence = (known?.occurrence ?? before ?? 0) + 1;
+    this.#uses ??= new Map();
+    this.#uses.set(step, { kind, occurrence });
     return { step, occurrence };
   }
 
   /** While `work` goes on, the handler is not idle. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
+  async during<T>(work: () => T | Promise<T>): Promise<T> {
     this.#busy += 1;
     try {
       return await work();
     } finally {
       this.#busy -= 1;
-      this.waits.considerSuspending();
+      this.#waits?.considerSuspending();
     }
   }
 
@@ -101,7 +108,7 @@ export class Execution {
     this.#busy += 1;
     const answer = await this.attempt.give(command, options);
     this.#busy -= 1;
-    this.waits.considerSuspending();
+    this.#waits?.considerSuspending();
     return answer.ok || answer.code !== 'MOVED' ? answer : 'moved';
   }
 
@@ -121,11 +128,12 @@ export class Execution {
   }
 
   /** For commands that cannot be refused unless the handler did something wrong. */
-  async give(command: HeldCommand, options?: GiveOptions): Promise<Accepted> {
-    const answer = await this.ask(command, options);
-    if (answer !== 'moved' && answer.ok) return answer;
-    if (answer === 'moved') throw new Error(`${command.type} does not look at what may move`);
-    throw rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`);
+  give(command: HeldCommand, options?: GiveOptions): Promise<Accepted> {
+    return this.ask(command, options).then((answer) => {
+      if (answer !== 'moved' && answer.ok) return answer;
+      if (answer === 'moved') throw new Error(`${command.type} does not look at what may move`);
+      throw rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`);
+    });
   }
 
   /** The number of the job's attempt, from 1. */

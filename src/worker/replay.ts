@@ -15,9 +15,9 @@ const GRACE_MS = 5_000;
 export class Replay {
   readonly #alarms: Alarms;
   /** Where each recorded result stands in the log. */
-  readonly #order = new Map<string, number>();
+  readonly #order: ReadonlyMap<string, number>;
   /** Recorded results that the handler has not asked for. */
-  readonly #unvisited = new Set<string>();
+  readonly #unvisited: Set<string>;
   /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
   readonly #strict: boolean;
   readonly #waiting: { readonly at: number; readonly deliver: () => void }[] = [];
@@ -28,18 +28,10 @@ export class Replay {
 
   constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
     this.#alarms = alarms;
-    let strict = job.retryCount === 0;
-    for (const { events } of commits) {
-      for (const event of events) {
-        if (event.type === 'step.failed') strict = false;
-        const recorded = recordedBy(event);
-        if (recorded === null) continue;
-        const key = stepKey(recorded);
-        this.#order.set(key, this.#order.size);
-        if (!recorded.step.startsWith('$')) this.#unvisited.add(key);
-      }
-    }
-    this.#strict = strict;
+    const { order, unvisited, aStepFailed } = commits.length === 0 ? NOTHING : recordedIn(commits);
+    this.#order = order;
+    this.#unvisited = unvisited;
+    this.#strict = job.retryCount === 0 && !aStepFailed;
   }
 
   /** Results are being handed out. */
@@ -115,6 +107,29 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve);
   });
+}
+
+type Recorded = {
+  readonly order: ReadonlyMap<string, number>;
+  readonly unvisited: Set<string>;
+  readonly aStepFailed: boolean;
+};
+
+/** In the log of a job that is run for the first time. Nothing is ever added to it. */
+const NOTHING: Recorded = { order: new Map(), unvisited: new Set(), aStepFailed: false };
+
+function recordedIn(commits: readonly Commit[]): Recorded {
+  const order = new Map<string, number>();
+  const unvisited = new Set<string>();
+  const events = commits.flatMap((commit) => commit.events);
+  for (const event of events) {
+    const recorded = recordedBy(event);
+    if (recorded === null) continue;
+    const key = stepKey(recorded);
+    order.set(key, order.size);
+    if (!recorded.step.startsWith('$')) unvisited.add(key);
+  }
+  return { order, unvisited, aStepFailed: events.some(({ type }) => type === 'step.failed') };
 }
 
 /** The step whose result the handler gets from this event, if it is one. */

@@ -8,7 +8,7 @@ import { Execution, type Surroundings } from './execution.js';
 import { HeldJob } from './held-job.js';
 import { callHook } from './hooks.js';
 import type { JobInfo } from './job-info.js';
-import { nothingPast, readPast } from './past.js';
+import { nothingPast, readPast, type Past } from './past.js';
 import { Replay } from './replay.js';
 import type { TaskDefinition } from './task-definition.js';
 
@@ -22,18 +22,26 @@ export type Prepared = {
   readonly skipCheckpoints: number;
 };
 
-/** Reads what a job has done so far, from its last checkpoint on, unless told to go through all of it. */
-export async function prepareAttempt(
+/**
+ * Reads what a job has done so far, from its last checkpoint on, unless told to go through all of it. One that has done
+ * nothing is ready at once.
+ */
+export function prepareAttempt(
   around: Surroundings,
   head: Loaded,
   { ignoreCheckpoints = false }: { ignoreCheckpoints?: boolean } = {},
-): Promise<Prepared> {
-  const { engine } = around;
+): Prepared | Promise<Prepared> {
   const { job } = head;
-  const { steps, commits, skippedCheckpoints } =
-    job.rev > FRESH_REV ? await readPast(engine.store, job, { ignoreCheckpoints }) : nothingPast();
+  if (job.rev <= FRESH_REV) return prepared(around, head, nothingPast());
+  const reading = readPast(around.engine.store, job, { ignoreCheckpoints });
+  return reading.then((past) => prepared(around, head, past));
+}
+
+function prepared(around: Surroundings, head: Loaded, past: Past): Prepared {
+  const { engine } = around;
+  const { steps, commits, skippedCheckpoints } = past;
   const attempt = new Attempt(engine, head, steps);
-  const execution = new Execution(around, attempt, new Replay(engine.alarms, job, commits));
+  const execution = new Execution(around, attempt, new Replay(engine.alarms, head.job, commits));
   return { attempt, execution, skipCheckpoints: skippedCheckpoints };
 }
 
@@ -51,25 +59,25 @@ export async function runAttempt(
   if (hooks.attemptStarted) callHook(engine.log, 'attemptStarted', () => hooks.attemptStarted?.(info));
   const span = tracing?.execution(info) ?? null;
   const handle = async () => {
-    const input = await task.readStored(attempt.job.input, `the input of '${task.name}'`);
+    const read = task.readStored(attempt.job.input, `the input of '${task.name}'`);
+    const input = read instanceof Promise ? await read : read;
     const held = new HeldJob(execution, { input, job: info, skipCheckpoints });
     return toJsonText(await task.run(held), `the result of '${task.name}'`);
   };
-  const finished = (span ? span.within(handle) : handle()).then(
+  void (span ? span.within(handle) : handle()).then(
     (result) => {
       execution.handlerReturned();
-      return execution.ask({ type: 'complete', result });
+      void attempt.give({ type: 'complete', result });
     },
     (error: unknown) => {
       execution.handlerReturned();
-      return giveUp(attempt, execution, error);
+      giveUp(attempt, execution, error).catch((problem: unknown) => {
+        if (attempt.isOver) return;
+        engine.log.error('an attempt could not be ended', { jobId: spec.jobId, error: problem });
+        attempt.lose('it could not be ended');
+      });
     },
   );
-  finished.catch((error: unknown) => {
-    if (attempt.isOver) return;
-    engine.log.error('an attempt could not be ended', { jobId: spec.jobId, error });
-    attempt.lose('it could not be ended');
-  });
   const end = await attempt.ended;
   cancelAlarms();
   const { failure } = attempt.job;

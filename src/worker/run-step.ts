@@ -51,12 +51,10 @@ export async function runStep(
   for (;;) {
     const startedAt = execution.engine.now();
     try {
-      const output = await execution.during(async () =>
-        toJsonText(
-          await runBody(execution, { what: `step '${name}'`, timeoutMs }, body),
-          `the result of step '${name}'`,
-        ),
+      const result = await execution.during(() =>
+        runBody(execution, { what: `step '${name}'`, timeoutMs }, body),
       );
+      const output = toJsonText(result, `the result of step '${name}'`);
       await execution.give({ type: 'record-step', ...ref, startedAt, output });
       return JSON.parse(output) as unknown;
     } catch (error) {

@@ -15,8 +15,8 @@ export type ReadInput = {
 export type TaskDefinition = TaskSettings & {
   /** Throws INVALID_INPUT, with the path, for what does not fit. */
   readonly readInput: (input: unknown, what: string) => Promise<ReadInput>;
-  /** What the handler gets, from what is stored. Throws likewise: the schema may have changed since. */
-  readonly readStored: (text: JsonText, what: string) => Promise<unknown>;
+  /** What the handler gets, from what is stored; a promise of it if there is a schema. Throws likewise: that may have changed since. */
+  readonly readStored: (text: JsonText, what: string) => unknown;
   /**
    * How many jobs with the same key run at once, and how many of one tenant's. The key is worked out when the job is started;
    * the empty one counts for the tenant only.

@@ -12,6 +12,8 @@ type Pending = {
   cancelAlarm: (() => void) | null;
 };
 
+const NOTHING_UNREAD: ReadonlyMap<string, JsonText> = new Map();
+
 /**
  * What a handler waits for. While something else of it runs, it keeps its lease and hears of what arrives; once nothing
  * does, the job gives up its lease until one of the waits ends, and the handler is run again from its history.
@@ -20,7 +22,7 @@ export class Waits {
   readonly #execution: Execution;
   readonly #pending = new Map<string, Pending>();
   /** What was in the inbox when it was read: what no wait asked for then, a later one may. */
-  #unread: ReadonlyMap<string, JsonText> = new Map();
+  #unread: ReadonlyMap<string, JsonText> = NOTHING_UNREAD;
   /** How much of the inbox has been read; -1 after word of something new. */
   #readTo = 0;
   #considering = false;

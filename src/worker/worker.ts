@@ -202,17 +202,13 @@ export class Worker {
       claimed: job,
     };
     this.#running.set(attemptId, running);
-    running.done = this.#finish(running, { job, ...head }, task).finally(() => {
-      this.#running.delete(attemptId);
-      if (this.#hungry) this.#engine.bells.claims.ring();
-      // Jobs with the same key may have been waiting for this one to make room, here or elsewhere.
-      if (job.spec.concurrencyKey !== null) this.#engine.store.wake([laneOf(job.spec)]);
-    });
+    running.done = this.#finish(running, { job, ...head }, task);
   }
 
   async #finish(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
     try {
-      const prepared = await prepareAttempt(this.#around, head);
+      const preparing = prepareAttempt(this.#around, head);
+      const prepared = preparing instanceof Promise ? await preparing : preparing;
       // Lost before anyone could tell it so.
       if (!this.#keeper.holds(head.job)) return;
       running.prepared = prepared;
@@ -220,7 +216,16 @@ export class Worker {
     } catch (error) {
       // Nobody runs it: the next heartbeats find it here, unknown, and hand it back.
       this.#engine.log.error('a job could not be run', { jobId: head.job.spec.jobId, error });
+    } finally {
+      this.#makeRoom(head.job);
     }
+  }
+
+  #makeRoom({ attemptId, spec }: Job): void {
+    if (attemptId !== null) this.#running.delete(attemptId);
+    if (this.#hungry) this.#engine.bells.claims.ring();
+    // Jobs with the same key may have been waiting for this one, here or elsewhere.
+    if (spec.concurrencyKey !== null) this.#engine.store.wake([laneOf(spec)]);
   }
 
   #hear(lanes: readonly string[]): void {

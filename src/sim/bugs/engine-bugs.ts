@@ -102,7 +102,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
   {
     name: 'unknown outcome taken for success',
     file: 'engine/send',
-    from: '|| !goOn())\n                throw error;',
-    to: '|| !goOn())\n                throw error;\n            return items.map(() => ({ ok: true, repeated: false }));',
+    from: '|| !goOn())\n            throw last;',
+    to: '|| !goOn())\n            throw last;\n        return items.map(() => ({ ok: true, repeated: false }));',
   },
 ];

@@ -78,8 +78,8 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'a fenced attempt goes on',
     file: 'worker/attempt',
-    from: 'this.lose(`the job went on without this attempt (${reply.code})`);\n                return;',
-    to: '',
+    from: 'this.lose(`the job went on without this attempt (${reply.code})`);',
+    to: 'return true;',
   },
   { name: 'winners of a race change', file: 'worker/attempt', from: 'if (index > 0)', to: 'if (false)' },
   {

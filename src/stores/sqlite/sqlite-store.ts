@@ -48,10 +48,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
   };
 
   return {
-    async commit(items) {
-      const replies = await commit(items);
-      return { now: db.now(), replies };
-    },
+    commit: (items) => commit(items).then((replies) => ({ now: db.now(), replies })),
     commitWithin: () =>
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     begin: async () => begin(db),
