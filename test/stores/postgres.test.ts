@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/client/open-store.js';
 import type { PawlError } from '../../src/errors.js';
+import { Pawl, pawl, task } from '../../src/index.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { fakeClock, Rig, T0 } from '../../src/testkit/index.js';
 import { ask, cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
@@ -99,6 +100,30 @@ describe('Postgres', () => {
     const again = await openStore(url, { clock: fakeClock(T0) });
     expect((await again.counts({ tenantId: null })).counts).toEqual({});
     await again.close();
+  });
+
+  test('a list goes through thousands of jobs page by page, and finds the one among them that fits', async () => {
+    const noop = task({ name: 'noop' }, () => null);
+    const app = await pawl({ store: await server.createDatabase(), tasks: [noop] });
+    const { store } = Pawl.inside(app).engine;
+    const { job: rare } = await app.start(noop, null, { tenantId: 'globex' });
+    const made: string[] = [];
+    for (let group = 0; group < 11; group++) {
+      const some = Array.from({ length: 1_000 }, () => ({ input: null }));
+      made.push(...(await app.startMany(noop, some)).map(({ job }) => job.id));
+    }
+    const filter = { tenantId: null, statuses: null, task: null, limit: 1_000 };
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await store.list({ ...filter, cursor: cursor === '' ? null : cursor });
+      seen.push(...page.rows.map(({ jobId }) => jobId));
+      cursor = page.next;
+    }
+    expect(seen.at(-1)).toBe(rare.id);
+    expect(seen.toSorted()).toEqual([...made, rare.id].toSorted());
+    const { rows } = await store.list({ ...filter, tenantId: 'globex', cursor: null });
+    expect(rows.map(({ jobId }) => jobId)).toEqual([rare.id]);
+    await app.close();
   });
 
   test('the schema of the next release is worked on, that of a later one is left alone', async () => {
