@@ -1,10 +1,16 @@
-import { decidedEntry, type Job, type JobSpec, type JsonText, type StepRef } from '../kernel/index.js';
+import {
+  decidedEntry,
+  holderLane,
+  type Job,
+  type JobSpec,
+  type JsonText,
+  type StepRef,
+} from '../kernel/index.js';
 import { PawlError } from '../errors.js';
 import { noteRefusal } from './alerts/transition-refused.js';
 import type { Engine } from './engine.js';
 import { give, type Given, type Order } from './give.js';
 import { rejectionError } from './rejection-error.js';
-import { holderLane } from './signal-job.js';
 
 /** Whose job it must be, and who says so. `tenantId` null: whoever's. */
 export type Authority = { readonly tenantId: string | null; readonly actor: string };

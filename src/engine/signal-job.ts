@@ -1,4 +1,4 @@
-import { decide, decidedEntry, NO_STEPS, type Job, type JsonText } from '../kernel/index.js';
+import { decide, decidedEntry, holderLane, NO_STEPS, type Job, type JsonText } from '../kernel/index.js';
 import { noteRefusal } from './alerts/transition-refused.js';
 import type { Engine } from './engine.js';
 import type { Message } from '../ports/store.js';
@@ -69,11 +69,6 @@ function deliver(
     command: { type: 'complete-wait', now: engine.now(), actor: 'client', key, payload },
     extras: { consumed: [key] },
   };
-}
-
-/** Where the worker that holds a job listens for news of it. */
-export function holderLane({ worker }: Pick<Job, 'worker'>): string {
-  return `worker:${worker?.incarnation ?? ''}`;
 }
 
 async function hasReceived(engine: Engine, jobId: string, key: string): Promise<boolean> {

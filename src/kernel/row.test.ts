@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { aJobSpec, given, PASTS } from '../testkit/index.js';
 import {
   behindTaskGate,
+  holderLane,
+  isHolderLane,
   laneOf,
   queueOf,
   rowOf,
@@ -36,4 +38,11 @@ test('a lane tells its queue and its task; what is no lane has no task', () => {
   const lane = laneOf({ queue: 'slow', task: 'order', version: '2' });
   expect([queueOf(lane), taskOf(lane)]).toEqual(['slow', 'order']);
   expect(taskOf('slow')).toBe('');
+});
+
+test('a worker’s lane is told from the lanes of jobs, whatever their queues are called', () => {
+  expect(isHolderLane(holderLane({ worker: { id: 'w', incarnation: 'w.1' } }))).toBe(true);
+  expect(isHolderLane(holderLane({ worker: null }))).toBe(true);
+  expect(isHolderLane(laneOf({ queue: 'worker:w.1', task: 'order', version: null }))).toBe(false);
+  expect(isHolderLane('mine')).toBe(false);
 });

@@ -85,6 +85,16 @@ export function laneOf({ queue, task, version }: Pick<JobSpec, 'queue' | 'task' 
   return `${queue}${SEPARATOR}${task}${SEPARATOR}${version ?? ''}`;
 }
 
+/** Where the worker that holds a job listens for news of it. */
+export function holderLane({ worker }: Pick<Job, 'worker'>): string {
+  return `worker:${worker?.incarnation ?? ''}`;
+}
+
+/** Whether it is a worker's: no job is in such a lane. */
+export function isHolderLane(lane: string): boolean {
+  return lane.startsWith('worker:') && !lane.includes(SEPARATOR);
+}
+
 /** The queue of a lane. */
 export function queueOf(lane: string): string {
   return lane.slice(0, lane.indexOf(SEPARATOR));

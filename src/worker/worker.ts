@@ -1,10 +1,9 @@
-import { laneOf, LEASE_RENEWAL_SHARE, type Job } from '../kernel/index.js';
+import { holderLane, laneOf, LEASE_RENEWAL_SHARE, type Job } from '../kernel/index.js';
 import type { PawlError } from '../errors.js';
 import type { Engine } from '../engine/engine.js';
 import { give } from '../engine/give.js';
 import { repeat, type Stoppable } from '../engine/repeat.js';
 import type { Retention } from '../engine/retention.js';
-import { holderLane } from '../engine/signal-job.js';
 import { startUpkeep } from '../engine/upkeep.js';
 import type { BeatReply, Head, Loaded } from '../ports/store.js';
 import type { Tracing } from '../ports/tracing.js';

@@ -42,6 +42,8 @@ async function open(url: string, tasks: readonly AnyTask[], work: WorkOptions | 
 }
 
 const RESULT = { timeout: '20s' } as const;
+/** Within the time of a test: a worker hears of nothing by them. */
+const NO_HEARTBEATS = { lease: '10m' } as const;
 
 describe.each(Object.entries(STORES))('on %s', (name, url) => {
   test('GUA-4 GUA-8 an order with a charge, a nap, an approval and children', async () => {
@@ -131,13 +133,33 @@ describe.each(Object.entries(STORES))('on %s', (name, url) => {
           });
         }),
     );
-    await open(where, [job]);
+    await open(where, [job], NO_HEARTBEATS);
     const client = await open(where, [job], false);
     const { job: handle } = await client.start(job, null);
     await expect.poll(async () => (await handle.status()).status, { timeout: 10_000 }).toBe('running');
     await handle.cancel();
     await expect.poll(() => aborted, { timeout: 5_000 }).toBe(1);
     expect((await handle.status()).status).toBe('cancelled');
+  });
+
+  test('GUA-8 a job that is run and waits hears of its signal at once, also from another process', async () => {
+    const where = await url();
+    let release: () => void = () => undefined;
+    const heard: unknown[] = [];
+    const job = task({ name: 'job' }, async ({ step }) => {
+      const long = step.run('long', () => new Promise<void>((resolve) => (release = resolve)));
+      heard.push(await step.waitFor('go', { timeout: '1m' }));
+      await long;
+      return heard;
+    });
+    await open(where, [job], NO_HEARTBEATS);
+    const client = await open(where, [job], false);
+    const { job: handle } = await client.start(job, null);
+    await expect.poll(async () => (await handle.status()).status, { timeout: 10_000 }).toBe('running');
+    await handle.signal('go', 7);
+    await expect.poll(() => heard, { timeout: 5_000 }).toEqual([7]);
+    release();
+    expect(await handle.result(RESULT)).toEqual([7]);
   });
 
   test('DEC-5 a worker that stops hands its job back, and another finishes it', async () => {

@@ -1,7 +1,6 @@
 import type { Engine } from '../../engine/engine.js';
-import { holderLane } from '../../engine/signal-job.js';
 import { rejectionError } from '../../engine/rejection-error.js';
-import { decide, NO_STEPS } from '../../kernel/index.js';
+import { holderLane, decide, NO_STEPS } from '../../kernel/index.js';
 import type { NewMessage } from '../../ports/store.js';
 import type { Caller } from '../route.js';
 import { expectPayload } from './worker-commands.js';

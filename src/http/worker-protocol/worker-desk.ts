@@ -1,9 +1,8 @@
 import type { Engine } from '../../engine/engine.js';
 import type { Stoppable } from '../../engine/repeat.js';
-import { holderLane } from '../../engine/signal-job.js';
 import { startUpkeep } from '../../engine/upkeep.js';
 import { PawlError, type ErrorCode } from '../../errors.js';
-import { laneOf, type Job } from '../../kernel/index.js';
+import { holderLane, laneOf, type Job } from '../../kernel/index.js';
 import type { CommitReply } from '../../ports/store.js';
 import type { Caller } from '../route.js';
 import { decideAgain, type AskedCommit, type Decided } from './decide-again.js';

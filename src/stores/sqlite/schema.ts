@@ -91,6 +91,10 @@ export const MIGRATIONS: readonly Migration[] = [
     dead INTEGER NOT NULL,
     lanes TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE news (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    lane TEXT NOT NULL
+  ) STRICT;
   CREATE TABLE dlq_items (
     dlq_id TEXT PRIMARY KEY,
     job_id TEXT NOT NULL,

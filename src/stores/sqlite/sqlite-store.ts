@@ -35,7 +35,7 @@ export type SqliteOptions = {
 /** One file, which several processes may open. Everything that is acknowledged has been synced to disk. */
 export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
   const db = new Session(await openFile(path, (opened) => migrate(opened, migrations)), clock);
-  const { stop, ...wakeUps } = watchedWakeUps(db, { path, clock });
+  const { stop, isHere, ...wakeUps } = watchedWakeUps(db, { path, clock });
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
   });
@@ -53,7 +53,10 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     begin: async () => begin(db),
     claim: (request) => db.write(() => claim(db, request)),
-    beat: (beating) => db.write(() => beat(db, beating)),
+    beat(beating) {
+      isHere(beating.worker);
+      return db.write(() => beat(db, beating));
+    },
     orphans: (page) => db.write(() => orphans(db, page)),
     putEffect: together((result: EffectResult) => putEffect(db, result)),
     putMessage: together((message: NewMessage) => putMessage(db, message)),

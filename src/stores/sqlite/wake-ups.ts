@@ -1,7 +1,9 @@
 import { watch, type FSWatcher } from 'node:fs';
+import { holderLane, isHolderLane, type WorkerRef } from '../../kernel/index.js';
 import type { StoreClock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { localWakeUps } from '../local-wake-ups.js';
+import { leaveNews, newsAfter } from './news.js';
 import type { Session } from './session.js';
 
 /** How many lanes one look goes through. Polling finds what is in others. */
@@ -15,13 +17,18 @@ const LOOKS_MS = [1, 1, 2, 4, 8, 16, 32, 64] as const;
 
 /**
  * Wake-ups across processes that have the same file open. Whatever is saved is written to the log beside the file, so
- * that is watched, for as long as somebody listens; SQLite's own counter tells another's commit from ours. Never relied upon: a file
- * system that tells of no changes costs waiting for the next poll, nothing else.
+ * that is watched, for as long as somebody listens; SQLite's own counter tells another's commit from ours. The rows of jobs then show
+ * what is ready; word for a worker that runs a job is left in writing. Never relied upon: a file system that tells of no
+ * changes costs waiting for the next poll, or heartbeat, nothing else.
  */
 export function watchedWakeUps(
   db: Session,
   { path, clock }: { path: string; clock: StoreClock },
-): Pick<Store, 'wake' | 'listen'> & { readonly stop: () => void } {
+): Pick<Store, 'wake' | 'listen'> & {
+  /** This worker is one of this process. */
+  readonly isHere: (worker: WorkerRef) => void;
+  readonly stop: () => void;
+} {
   const local = localWakeUps();
   let watcher: FSWatcher | null = null;
   let listeners = 0;
@@ -35,6 +42,10 @@ export function watchedWakeUps(
   let written = 0;
   /** The first ready job of each lane, as of the last look. */
   let heads: ReadonlyMap<string, string> = new Map();
+  /** How far the news has been read. */
+  let read = 0;
+  /** Where the workers of this process listen: they need nothing in writing. */
+  const here = new Set<string>();
 
   /** Lanes whose first job was not the first before. One that stays there is not for us, or we have no room for it. */
   const look = (): void => {
@@ -45,6 +56,9 @@ export function watchedWakeUps(
       const before = heads;
       heads = readyHeads(db);
       const lanes = [...heads].flatMap(([lane, jobId]) => (before.get(lane) === jobId ? [] : [lane]));
+      const news = newsAfter(db, read);
+      read = news.upTo;
+      lanes.push(...news.lanes);
       if (lanes.length > 0) local.wake(lanes);
     } catch {
       // A database that cannot be read just now. The next change, or the next poll, finds what there is.
@@ -84,12 +98,19 @@ export function watchedWakeUps(
   };
 
   return {
-    wake: local.wake,
+    wake(lanes) {
+      local.wake(lanes);
+      const elsewhere = lanes.filter((lane) => isHolderLane(lane) && !here.has(lane));
+      // A hint, like all of these: if it cannot be written, its worker hears of it by a heartbeat.
+      if (elsewhere.length > 0) db.write(() => leaveNews(db, elsewhere)).catch(() => undefined);
+    },
+    isHere: (worker) => void here.add(holderLane({ worker })),
     listen(hear) {
       const stopLocal = local.listen(hear);
       listeners += 1;
       if (watcher === null) {
         version = versionOf(db);
+        read = newsAfter(db, read).upTo;
         watcher = watchFile(`${path}-wal`, changed, stop);
       }
       return async () => {
