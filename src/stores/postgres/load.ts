@@ -1,6 +1,6 @@
 import { must } from '../../kernel/index.js';
 import type { Loaded, LogRow } from '../../ports/store.js';
-import { assemble, STORED_COLUMNS, type StoredRow } from '../job-state.js';
+import { assemble, assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
 import { isStill } from '../recent-jobs.js';
 import type { Queries, Session } from './session.js';
 
@@ -12,7 +12,16 @@ type Stored = StoredRow & {
 };
 
 /** A job that nobody runs, and how to find out whether it is the one that is remembered. */
-export type Idle = Pick<StoredRow, 'job_id' | 'rev' | 'created_at' | 'inbox_rev'>;
+export type Idle = Pick<StoredRow, 'job_id' | 'rev' | 'created_at' | 'inbox_rev'> & {
+  /** What makes it whole, if that was read with it. */
+  readonly rest?: RestOfIdle;
+};
+
+export type RestOfIdle = Pick<StoredRow, 'status' | 'attempt_id' | 'updated_at' | 'state'> & {
+  /** The first row of its log, and the link of the last. */
+  readonly created: string;
+  readonly link: string;
+};
 
 /** Jobs that the transaction has locked and nobody runs, made whole. What this process saved itself is at hand. */
 export async function loadIdle(
@@ -22,7 +31,9 @@ export async function loadIdle(
 ): Promise<Loaded[]> {
   const found = rows.map((row): Loaded | null => {
     const known = recent.get(row.job_id);
-    return known && isStill(known.job, row) ? { ...known, inboxRev: row.inbox_rev } : null;
+    if (known && isStill(known.job, row)) return { ...known, inboxRev: row.inbox_rev };
+    const { rest } = row;
+    return rest ? assembleIdle({ ...row, ...rest, incarnation: null, finished_at: null }, rest) : null;
   });
   const missing = rows.filter((_, i) => found[i] === null).map(({ job_id }) => job_id);
   const loaded = new Map((await loadAll(db, missing)).map((one) => [one.job.spec.jobId, one]));
