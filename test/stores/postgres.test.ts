@@ -4,7 +4,9 @@ import { openStore } from '../../src/client/open-store.js';
 import type { PawlError } from '../../src/errors.js';
 import { Pawl, pawl, task } from '../../src/index.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
-import { fakeClock, Rig, T0 } from '../../src/testkit/index.js';
+import { laneOf } from '../../src/kernel/index.js';
+import type { Loaded } from '../../src/ports/store.js';
+import { aFailure, aJobSpec, command, fakeClock, Rig, T0 } from '../../src/testkit/index.js';
 import { ask, cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
 
 let server: PostgresServer;
@@ -101,6 +103,43 @@ describe('Postgres', () => {
     expect((await again.counts({ tenantId: null })).counts).toEqual({});
     await again.close();
   });
+
+  test.each([3, 60])(
+    'of %d jobs that another process saved, a claim decides on what they are',
+    async (count) => {
+      const url = await server.createDatabase();
+      const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+      const { attemptId } = await rig.running('job_retried');
+      const failed = { now: rig.clock.now(), attemptId: attemptId ?? '', failure: aFailure };
+      await rig.give('job_retried', command('fail-attempt', failed));
+      const large = { ...rig.createCommand('job_large'), input: JSON.stringify('x'.repeat(20_000)) };
+      await rig.give('job_large', large);
+      for (let n = 2; n < count; n++) await rig.create(`job_plain_${n}`);
+      rig.clock.advance(86_400_000);
+      const ids = [
+        'job_retried',
+        'job_large',
+        ...Array.from({ length: count - 2 }, (_, n) => `job_plain_${n + 2}`),
+      ];
+      const stored = await Promise.all(ids.map((jobId) => rig.load(jobId)));
+
+      const other = await rig.connect('other');
+      const worker = rig.worker('worker-b');
+      await other.beat({ worker, leaseMs: 30_000, lanes: [] });
+      // The second time it knows that nothing of this is remembered, and reads them with the search.
+      for (let time = 0; time < 2; time++) {
+        const seen = new Map<string, Loaded>();
+        const lanes = [{ lane: laneOf(aJobSpec()), keyLimit: null }];
+        const decide = (found: Loaded) => {
+          seen.set(found.job.spec.jobId, found);
+          return null;
+        };
+        await other.claim({ worker, lanes, limit: 100, afterTenant: '', decide });
+        expect(ids.map((jobId) => seen.get(jobId))).toEqual(stored);
+      }
+      await rig.stop();
+    },
+  );
 
   test('a list goes through thousands of jobs page by page, and finds the one among them that fits', async () => {
     const noop = task({ name: 'noop' }, () => null);

@@ -1,6 +1,6 @@
 import { queueOf } from '../../kernel/index.js';
 import type { ClaimLane, ClaimRequest } from '../../ports/store.js';
-import type { Idle, RestOfIdle } from './load.js';
+import { foundRest, REST_COLUMNS, restOf, type FoundRest, type Idle } from './load.js';
 import { NOW, type Queries } from './session.js';
 
 /** A due job: where it stands in its turn, and which revision of it. Nobody runs it, so its row is up to date. */
@@ -17,9 +17,6 @@ const MOST = 20;
 
 /** A search that took longer has stepped over thousands of dead entries. */
 const SLOW_MS = 3;
-
-/** Jobs whose first log row has no more bytes are read with the search. */
-const SHORT = 8_192;
 
 /** How many claims then go without one, and how many after it found a crowd. */
 const REST_AFTER_SLOW = 200;
@@ -44,33 +41,22 @@ export class FewFirst {
     const names = lanes.map(({ lane }) => lane);
     const rows = await db.rows<(Found | { readonly job_id: null }) & { readonly took_ms: number }>(
       `WITH due AS (SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.lane, j.tenant_id, j.gate, j.priority, j.due_at,
-         j.status, j.attempt_id, j.updated_at, j.state FROM pawl.jobs j WHERE j.ready AND j.lane = ANY(ARRAY(
+         ${REST_COLUMNS} FROM pawl.jobs j WHERE j.ready AND j.lane = ANY(ARRAY(
            SELECT l.lane FROM unnest($2::text[], $3::text[]) AS l (lane, queue)
            WHERE l.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))))
          AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW}) LIMIT $4 FOR UPDATE SKIP LOCKED)
-       SELECT due.*, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms,
-       (SELECT l.body FROM pawl.log l WHERE l.job_id = due.job_id AND l.rev = 1 AND octet_length(l.body) <= ${SHORT}) AS created,
-       (SELECT l.link FROM pawl.log l WHERE l.job_id = due.job_id AND l.rev = due.rev) AS link
+       SELECT due.*, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms, ${restOf('due')}
        FROM (SELECT) AS always LEFT JOIN due ON true`,
       [db.fixedNow(), names, names.map(queueOf), most + 1],
     );
-    const found = rows.flatMap((row) => (row.job_id === null ? [] : [candidateOf(row)]));
+    const found = rows.flatMap((row) => (row.job_id === null ? [] : [{ ...row, ...foundRest(row) }]));
     if ((rows[0]?.took_ms ?? 0) > SLOW_MS) this.#rest = REST_AFTER_SLOW;
     else if (found.length > most) this.#rest = REST_AFTER_CROWD;
     return found.length > most || found.some(({ gate }) => gate !== '') ? null : found.toSorted(inTurn);
   }
 }
 
-type Found = Candidate & Omit<RestOfIdle, 'created' | 'link'> & Record<'created' | 'link', string | null>;
-
-/**
- * A row that changed while the search was under way is locked as it is now, but the log is seen as it was when the search
- * began, without its last link: then the rest of the job is read anew.
- */
-function candidateOf({ status, attempt_id, updated_at, state, created, link, ...found }: Found): Candidate {
-  if (created === null || link === null) return found;
-  return { ...found, rest: { status, attempt_id, updated_at, state, created, link } };
-}
+type Found = Candidate & FoundRest;
 
 type Search = Pick<ClaimRequest, 'limit' | 'tenantId'> & { readonly lanes: readonly ClaimLane[] };
 

@@ -6,15 +6,14 @@ import { TenantRoom } from '../tenant-room.js';
 import { inTurn, type Candidate, type FewFirst } from './claim-few.js';
 import { remember } from './commit.js';
 import { writeOutbox } from './commit-carefully.js';
-import { countGates, type Gate } from './gates.js';
-import { loadIdle, type Idle } from './load.js';
+import { countGates } from './gates.js';
+import { loadIdle } from './load.js';
+import { lockDue, type Stretch } from './lock-due.js';
 import { lockRates, rateKey, saveRates } from './rates.js';
+import type { ReadAhead } from './read-ahead.js';
 import { NOW, type Ending, type Queries, type Session } from './session.js';
-import type { Place, SkipAhead } from './skip-ahead.js';
+import type { SkipAhead } from './skip-ahead.js';
 import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
-
-/** One part of the claim index, and how many of its jobs may be taken. */
-type Stretch = Gate & { readonly room: number };
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
 export async function claim(session: Session, hints: ClaimHints, request: ClaimRequest): Promise<Claimed> {
@@ -24,14 +23,18 @@ export async function claim(session: Session, hints: ClaimHints, request: ClaimR
 }
 
 /** What earlier claims found out. */
-export type ClaimHints = { readonly skip: SkipAhead; readonly few: FewFirst };
+export type ClaimHints = {
+  readonly skip: SkipAhead;
+  readonly few: FewFirst;
+  readonly reading: ReadAhead;
+};
 
 type Taken = { readonly claimed: Claimed; readonly items: readonly CommitItem[] };
 type Claiming = { readonly session: Session; readonly hints: ClaimHints; readonly request: ClaimRequest };
 
 async function claimWithin(
   db: Queries,
-  { session, hints: { skip, few }, request }: Claiming,
+  { session, hints: { skip, few, reading }, request }: Claiming,
 ): Promise<Ending<Taken>> {
   const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   const [{ now, alive, paused }, all] = await Promise.all([
@@ -44,12 +47,12 @@ async function claimWithin(
   const uses = new Map(await lockRates(db, sharedRates(lanes), { skip: false }));
   const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
-  const search = { lanes: open, limit, now, skip, rates, uses, tenantId };
+  const search = { lanes: open, limit, now, skip, reading, rates, uses, tenantId };
   const { picked, lastTenant } = all
     ? shareOut(all, { afterTenant, limit })
     : await pick(db, search, afterTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
-  const found = await loadIdle(db, session.recent, taken);
+  const found = await loadIdle(db, { recent: session.recent, reading }, taken);
   const items: CommitItem[] = [];
   const last: Promise<void>[] = [];
   for (let from = 0; from < found.length; from += AT_ONCE) {
@@ -101,6 +104,7 @@ type Search = {
   readonly limit: number;
   readonly now: number;
   readonly skip: SkipAhead;
+  readonly reading: ReadAhead;
   readonly rates: Rates;
   /** What was used of the rates that are locked. */
   readonly uses: Map<string, string>;
@@ -209,78 +213,6 @@ async function stretchesOf(
   });
   return { stretches, rooms };
 }
-
-/**
- * The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends.
- * A queue may have been paused since this claim began: whoever sees a job that was started after that sees the pause too.
- */
-async function lockDue(
-  db: Queries,
-  { now, skip }: Search,
-  stretches: readonly Stretch[],
-  { most, except }: { most: number; except: readonly string[] },
-): Promise<Candidate[]> {
-  const places = stretches.map((stretch) => skip.from(keyOf(stretch), now));
-  const found = await db.rows<Locked>(
-    `SELECT c.*, s.stretch::int, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[], $10::text[])
-       WITH ORDINALITY AS s (lane, tenant_id, gate, most, urgency, due_at, job_id, queue, stretch), LATERAL (
-       SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.priority, j.due_at FROM pawl.jobs j
-       WHERE j.ready AND j.lane = s.lane AND j.tenant_id = s.tenant_id AND j.gate = s.gate
-       AND (-j.priority, j.due_at, j.job_id) >= (s.urgency, s.due_at, s.job_id)
-       AND (j.deadline_at IS NULL OR j.deadline_at > $8) AND j.job_id <> ALL($9)
-       AND s.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))
-       ORDER BY -j.priority, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) c`,
-    [
-      stretches.map(({ lane }) => lane),
-      stretches.map(({ tenant }) => tenant),
-      stretches.map(({ gate }) => gate),
-      stretches.map(({ room }) => Math.min(room, most)),
-      places.map(({ urgency }) => urgency),
-      places.map(({ dueAt }) => dueAt),
-      places.map(({ jobId }) => jobId),
-      now,
-      except,
-      stretches.map(({ lane }) => queueOf(lane)),
-    ],
-  );
-  const candidates = found.map(({ stretch, job_id, rev, created_at, inbox_rev, priority, due_at }) => {
-    const { lane, tenant, gate } = must(stretches[stretch - 1], 'a row comes from a stretch');
-    return { lane, tenant_id: tenant, gate, job_id, rev, created_at, inbox_rev, priority, due_at };
-  });
-  // A test that sets the time wants the same answer every time.
-  if (db.fixedNow() === null && except.length === 0) {
-    rememberPlaces(skip, candidates, { now, tookMs: found[0]?.took_ms ?? 0 });
-  }
-  return candidates;
-}
-
-type Locked = Idle & {
-  readonly priority: number;
-  readonly due_at: number;
-  /** Which of the stretches it was found in, from 1. */
-  readonly stretch: number;
-  /** What it took to come this far. */
-  readonly took_ms: number;
-};
-
-/** Rows come stretch by stretch, each in its order: the first of each tells where the living entries begin. */
-function rememberPlaces(
-  skip: SkipAhead,
-  candidates: readonly Candidate[],
-  { now, tookMs }: { now: number; tookMs: number },
-): void {
-  if (candidates.length === 0) return;
-  const firsts = new Map<string, Place>();
-  for (const { lane, tenant_id, gate, priority, due_at, job_id } of candidates) {
-    const stretch = keyOf({ lane, tenant: tenant_id, gate });
-    if (!firsts.has(stretch)) firsts.set(stretch, { urgency: -priority, dueAt: due_at, jobId: job_id });
-  }
-  skip.found(firsts, { now, tookMs });
-}
-
-const keyOf = ({ lane, tenant, gate }: Pick<Stretch, 'lane' | 'tenant' | 'gate'>): string =>
-  `${lane}\u0000${tenant}\u0000${gate}`;
 
 /** In turn, and no more than the limits have room for, even if several lanes lead to the same one. */
 function withinRoom(

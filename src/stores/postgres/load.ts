@@ -2,6 +2,7 @@ import { must } from '../../kernel/index.js';
 import type { Loaded, LogRow } from '../../ports/store.js';
 import { assemble, assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
 import { isStill } from '../recent-jobs.js';
+import type { ReadAhead } from './read-ahead.js';
 import type { Queries, Session } from './session.js';
 
 type Stored = StoredRow & {
@@ -23,18 +24,44 @@ export type RestOfIdle = Pick<StoredRow, 'status' | 'attempt_id' | 'updated_at' 
   readonly link: string;
 };
 
+/** Jobs whose first log row has no more bytes are read with the search that finds them. */
+const SHORT = 8_192;
+
+/** What a search selects of `jobs j` to have them whole, and what it adds to the row `row` that it found. */
+export const REST_COLUMNS = 'j.status, j.attempt_id, j.updated_at, j.state';
+export const restOf = (row: string): string =>
+  `(SELECT l.body FROM pawl.log l WHERE l.job_id = ${row}.job_id AND l.rev = 1 AND octet_length(l.body) <= ${SHORT}) AS created,
+   (SELECT l.link FROM pawl.log l WHERE l.job_id = ${row}.job_id AND l.rev = ${row}.rev) AS link`;
+
+/** As a search found it. */
+export type FoundRest = Omit<RestOfIdle, 'created' | 'link'> & Record<'created' | 'link', string | null>;
+
+/**
+ * A row that changed while the search was under way is locked as it is now, but the log is seen as it was when the search
+ * began, without its last link: then there is nothing that would fit, and the job is read anew.
+ */
+export function foundRest({ status, attempt_id, updated_at, state, created, link }: FoundRest): {
+  rest?: RestOfIdle;
+} {
+  if (created === null || link === null) return {};
+  return { rest: { status, attempt_id, updated_at, state, created, link } };
+}
+
 /** Jobs that the transaction has locked and nobody runs, made whole. What this process saved itself is at hand. */
 export async function loadIdle(
   db: Queries,
-  recent: Session['recent'],
+  { recent, reading }: { recent: Session['recent']; reading: ReadAhead },
   rows: readonly Idle[],
 ): Promise<Loaded[]> {
+  let unknown = 0;
   const found = rows.map((row): Loaded | null => {
     const known = recent.get(row.job_id);
     if (known && isStill(known.job, row)) return { ...known, inboxRev: row.inbox_rev };
+    unknown += 1;
     const { rest } = row;
     return rest ? assembleIdle({ ...row, ...rest, incarnation: null, finished_at: null }, rest) : null;
   });
+  reading.claimed(rows.length, unknown);
   const missing = rows.filter((_, i) => found[i] === null).map(({ job_id }) => job_id);
   const loaded = new Map((await loadAll(db, missing)).map((one) => [one.job.spec.jobId, one]));
   return rows.map((row, i) => found[i] ?? must(loaded.get(row.job_id), 'a locked job is there'));

@@ -22,6 +22,7 @@ import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
+import { ReadAhead } from './read-ahead.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 import { notifiedWakeUps } from './wake-ups.js';
@@ -54,7 +55,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       most: MOST_IN_GROUP,
     },
   );
-  const hints = { skip: new SkipAhead(), few: new FewFirst() };
+  const hints = { skip: new SkipAhead(), few: new FewFirst(), reading: new ReadAhead() };
   const wakeUps = notifiedWakeUps(session, options.clock);
 
   return {
