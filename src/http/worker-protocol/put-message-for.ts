@@ -1,6 +1,6 @@
 import type { Engine } from '../../engine/engine.js';
 import { rejectionError } from '../../engine/rejection-error.js';
-import { holderLane, decide, NO_STEPS } from '../../kernel/index.js';
+import { decide, holderLane, NO_STEPS } from '../../kernel/index.js';
 import type { NewMessage } from '../../ports/store.js';
 import type { Caller } from '../route.js';
 import { expectPayload } from './worker-commands.js';
