@@ -159,8 +159,13 @@ async function writeSideRows(db: Queries, { jobId, consumed, outbox, dlqItem }: 
   if (dlqItem?.version === 1) await insertDlqItem(db, dlqItem);
 }
 
+/** One that lies there with the same name is of a purged job that had this id, and gives way. */
 export async function writeOutbox(db: Queries, item: Pick<CommitItem, 'jobId' | 'outbox'>): Promise<void> {
   if (item.outbox.length === 0) return;
   const { from, values } = outboxBatch([item], { alias: 'o', first: 1 });
-  await db.rows(`INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}`, values);
+  await db.rows(
+    `INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}
+     ON CONFLICT (entry_id) DO UPDATE SET due_at = excluded.due_at, tries = 0, body = excluded.body`,
+    values,
+  );
 }

@@ -1,5 +1,5 @@
 import type { Job } from '../../kernel/index.js';
-import type { CommitItem, CommitReply, Identity } from '../../ports/store.js';
+import type { CommitItem, CommitReply, Identity, NewOutboxEntry } from '../../ports/store.js';
 import { isTaken } from '../identity.js';
 import { appendLog, appendRecord } from './append-log.js';
 import { insertDlqItem, putDlqItem } from './dlq.js';
@@ -51,7 +51,7 @@ function changeKnown(db: Session, writes: Writes, item: CommitItem): CommitReply
     appendLog(writes, known.id, item);
   } else if (isPlainRecord(item)) appendRecord(writes, known.id, item);
   else return null;
-  return saved(db, known.id, item);
+  return saved(db, known.id, item, { hopeful: true });
 }
 
 const isPlainRecord = (item: CommitItem): item is CommitItem & { attemptId: string } =>
@@ -77,7 +77,7 @@ function change(db: Session, writes: Writes, item: CommitItem): CommitReply {
   );
   if (!logged) return explain(db, item);
   if (item.job !== null) updateRow(db, writes, { id: logged.job, before: null, job: item.job });
-  return saved(db, logged.job, item);
+  return saved(db, logged.job, item, { hopeful: false });
 }
 
 export type NewClaim = { readonly id: number; readonly before: Job; readonly item: CommitItem };
@@ -91,7 +91,7 @@ export function saveClaims(db: Session, claims: readonly NewClaim[]): void {
   for (const { id, before, item } of claims.toSorted((a, b) => a.id - b.id)) {
     if (item.job !== null) updateRow(db, writes, { id, before, job: item.job });
     appendLog(writes, id, item);
-    saved(db, id, item);
+    saved(db, id, item, { hopeful: false });
   }
   writes.flush();
 }
@@ -113,9 +113,10 @@ function hasResult(db: Session, { jobId, noResultOf }: CommitItem): boolean {
   return stored !== undefined;
 }
 
-function saved(db: Session, id: number, item: CommitItem): CommitReply {
+function saved(db: Session, id: number, item: CommitItem, { hopeful }: { hopeful: boolean }): CommitReply {
   remember(db, id, item);
   writeSideRows(db, id, item);
+  for (const entry of item.outbox) post(db, item.jobId, entry, { hopeful });
   return { ok: true, repeated: false };
 }
 
@@ -147,7 +148,7 @@ function create(
   const id = insertRow(db, writes, item.job);
   appendLog(writes, id, item);
   if (!hopeful) writes.flush();
-  return saved(db, id, item);
+  return saved(db, id, item, { hopeful });
 }
 
 type Guards = {
@@ -182,7 +183,7 @@ export function ownerOf(db: Session, { tenantId, kind, value }: Identity): strin
 }
 
 function writeSideRows(db: Session, id: number, item: CommitItem): void {
-  const { jobId, identities, consumed, dlqItem, outbox } = item;
+  const { jobId, identities, consumed, dlqItem } = item;
   for (const { tenantId, kind, value } of identities) {
     const sql = `INSERT INTO identities (tenant_id, kind, value, job_id) VALUES (?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET job_id = excluded.job_id, expires_at = NULL`;
@@ -191,9 +192,22 @@ function writeSideRows(db: Session, id: number, item: CommitItem): void {
   for (const key of consumed) {
     db.run('UPDATE inbox SET consumed = 1 WHERE job = ? AND key = ?', id, key);
   }
-  for (const { entryId, kind, dueAt, body } of outbox) {
-    const sql = 'INSERT INTO outbox (entry_id, job_id, kind, due_at, body) VALUES (?, ?, ?, ?, ?)';
-    db.run(sql, entryId, jobId, kind, dueAt, body);
-  }
   if (dlqItem?.version === 1) insertDlqItem(db, dlqItem);
+}
+
+/**
+ * Puts a letter into the outbox. Where one lies that has its name, this commit may have been saved already, or another
+ * instead of it; if it is known not to be so, the letter is of a purged job that had this id, and gives way.
+ */
+function post(
+  db: Session,
+  jobId: string,
+  { entryId, kind, dueAt, body }: NewOutboxEntry,
+  { hopeful }: { hopeful: boolean },
+): void {
+  const sql = `INSERT INTO outbox (entry_id, job_id, kind, due_at, body) VALUES (?, ?, ?, ?, ?) ON CONFLICT ${
+    hopeful ? 'DO NOTHING' : 'DO UPDATE SET due_at = excluded.due_at, tries = 0, body = excluded.body'
+  }`;
+  const { changes } = db.run(sql, entryId, jobId, kind, dueAt, body);
+  if (changes === 0) throw new Overtaken();
 }

@@ -46,6 +46,26 @@ export const append: Topic = {
       deepStrictEqual((await rig.store.commit([item])).replies, [{ ok: true, repeated: true }]);
       equal((await rig.commits('job_append_4')).length, 1);
     },
+    'what brings letters and is there already is told so, and nobody else is held up': async (rig) => {
+      const outbox = [
+        { entryId: 'letter_append_1', kind: 'callback', dueAt: rig.clock.now(), body: '{}' },
+      ] as const;
+      const create = rig.createCommand('job_letter_1');
+      const first = await rig.prepare('job_letter_1', create, { outbox });
+      const rival = { ...first, commandId: 'rival' };
+      const other = await rig.prepare('job_letter_2', rig.createCommand('job_letter_2'));
+      deepStrictEqual((await rig.store.commit([first])).replies, [{ ok: true, repeated: false }]);
+      deepStrictEqual((await rig.store.commit([rival, first, other])).replies, [
+        { ok: false, code: 'REV_TAKEN' },
+        { ok: true, repeated: true },
+        { ok: true, repeated: false },
+      ]);
+      const { entries } = await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 });
+      deepStrictEqual(
+        entries.map(({ entryId }) => entryId),
+        ['letter_append_1'],
+      );
+    },
     'two commits for one revision: the first is saved, the second is refused': async (rig) => {
       await rig.create('job_append_5');
       const cancel = await rig.prepare('job_append_5', command('cancel', { reason: 'one' }));
