@@ -1,4 +1,4 @@
-import { LEASE_RENEWAL_SHARE, type Job, type WorkerRef } from '../kernel/index.js';
+import { LEASE_RENEWAL_SHARE, newJobId, type Job, type WorkerRef } from '../kernel/index.js';
 import { PawlError } from '../errors.js';
 import { Bell } from '../engine/bell.js';
 import type { Engine } from '../engine/engine.js';
@@ -28,6 +28,7 @@ export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #id: string;
   readonly #bell: Bell;
+  #bornAt = 0;
   #incarnation: string;
   #validUntil = 0;
   #cancelExpiry: (() => void) | null = null;
@@ -73,8 +74,9 @@ export class LeaseKeeper {
     this.#bell.ring();
   }
 
-  /** The store says that this incarnation is dead. */
-  async lost(reason: string): Promise<void> {
+  /** The store says that an incarnation is dead. One that was given up before is no news. */
+  async lost(incarnation: string, reason: string): Promise<void> {
+    if (incarnation !== this.#incarnation) return;
     this.#validUntil = 0;
     this.#cancelExpiry?.();
     this.#options.onLost(reason);
@@ -83,8 +85,7 @@ export class LeaseKeeper {
       this.#options.onReplaced(replaced);
       return;
     }
-    this.#incarnation = this.#newIncarnation();
-    this.#bell.ring();
+    this.#renew();
   }
 
   async stop(): Promise<void> {
@@ -100,7 +101,7 @@ export class LeaseKeeper {
     const { alive, held } = await this.#engine.store.beat({ worker: this.worker, leaseMs, lanes });
     if (incarnation !== this.#incarnation) return;
     if (!alive) {
-      await this.lost('its lease had run out');
+      await this.lost(incarnation, 'its lease had run out');
       return;
     }
     this.#validUntil = sentAt + leaseMs;
@@ -117,6 +118,10 @@ export class LeaseKeeper {
    */
   #ranOut(): void {
     this.#options.onLost('its lease could not be renewed in time');
+    this.#renew();
+  }
+
+  #renew(): void {
     this.#incarnation = this.#newIncarnation();
     this.#bell.ring();
   }
@@ -132,8 +137,10 @@ export class LeaseKeeper {
     return new PawlError('WORKER_ID_IN_USE', { detail: `another process works as '${this.#id}'` });
   }
 
-  /** Sorts by time. */
+  /** Sorts after all before it, also those of the same millisecond: else this worker would take them for its successors. */
   #newIncarnation(): string {
-    return `${this.#id}.${this.#engine.newId(0)}`;
+    this.#bornAt = Math.max(this.#engine.now(), this.#bornAt + 1);
+    const draw = (below: number): number => this.#engine.random.int(below);
+    return `${this.#id}.${newJobId({ now: this.#bornAt, bucket: 0, draw })}`;
   }
 }

@@ -4,9 +4,11 @@ import type { Alarms } from '../engine/alarms.js';
 
 /**
  * How long a handler that has not come by a recorded step yet may take to do so, before it asks for something new.
- * It is never waited for unless the two differ. Shorter would mistake slow code between steps for changed code.
+ * It is never waited for unless the two differ. Shorter would mistake slow code between steps for changed code. Waited for
+ * bit by bit: a process that stands still for long has slept through one of them, not through all.
  */
-const GRACE_MS = 5_000;
+const GRACE_BITS = 5;
+const GRACE_BIT_MS = 1_000;
 
 /**
  * Hands recorded results to the handler in the order in which they were recorded, one in each turn of the event loop:
@@ -64,7 +66,12 @@ export class Replay {
   async caughtUp(asksFor: StepRef): Promise<void> {
     if (this.isCaughtUp) return;
     await new Promise<void>((resolve, reject) => {
-      const cancel = this.#alarms.set(GRACE_MS, () => reject(this.#leftPath(asksFor)));
+      let cancel: () => void = () => undefined;
+      const wait = (bits: number): void => {
+        if (bits === 0) reject(this.#leftPath(asksFor));
+        else cancel = this.#alarms.set(GRACE_BIT_MS, () => wait(bits - 1));
+      };
+      wait(GRACE_BITS);
       this.#caughtUp.push(() => {
         cancel();
         resolve();

@@ -169,7 +169,7 @@ export class Worker {
     });
     this.#claimedAt = this.#engine.clock.elapsed();
     if (!alive) {
-      await this.#keeper.lost('its lease had run out');
+      await this.#keeper.lost(worker.incarnation, 'its lease had run out');
       return true;
     }
     // Claimed by an incarnation that has died meanwhile: they are found like everything that it held.

@@ -59,7 +59,7 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'dead for good',
     file: 'worker/lease-keeper',
-    from: 'return;\n        }\n        this.#incarnation = this.#newIncarnation();',
+    from: 'return;\n        }\n        this.#renew();',
     to: 'return;\n        }',
   },
   { name: 'sleeps end at once', file: 'worker/waits', from: 'wait.expiresAt > engine.now()', to: 'false' },
@@ -127,7 +127,7 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'a lease lost by own count keeps its incarnation',
     file: 'worker/lease-keeper',
-    from: "this.#options.onLost('its lease could not be renewed in time');\n        this.#incarnation = this.#newIncarnation();",
+    from: "this.#options.onLost('its lease could not be renewed in time');\n        this.#renew();",
     to: "this.#options.onLost('its lease could not be renewed in time');",
   },
 ];
