@@ -15,6 +15,7 @@ import { batchesOf } from '../raw/raw-database.js';
 
 export const BATCH = 1_000;
 export const worker = { id: 'w', incarnation: 'w.1' };
+const actor = 'worker:w';
 export const lane: { lane: string; keyLimit: number | null } = { lane: laneOf(aJobSpec()), keyLimit: null };
 export const clock = {
   now: () => Date.now(),
@@ -66,7 +67,7 @@ export async function claimSome(store: Store, limit: number): Promise<Loaded[]> 
     afterTenant: '',
     decide: (found, now) => {
       claims += 1;
-      const given = command('claim', { now, attemptId: `w/${claims}`, worker });
+      const given = { type: 'claim', now, actor, attemptId: `w/${claims}`, worker, early: false } as const;
       const item = commitOf(found, found.job.spec.jobId, given);
       if (item.job) heads.push({ job: item.job, link: item.link, inboxRev: found.inboxRev });
       return item;
@@ -76,9 +77,16 @@ export async function claimSome(store: Store, limit: number): Promise<Loaded[]> 
 }
 
 export async function finish(store: Store, heads: readonly Loaded[]): Promise<void> {
+  const now = Date.now();
   const ends = heads.map((head) => {
     const { spec, attemptId }: Job = head.job;
-    const given = command('complete', { now: Date.now(), attemptId: attemptId ?? '', result: '{"ok":true}' });
+    const given = {
+      type: 'complete',
+      now,
+      actor,
+      attemptId: attemptId ?? '',
+      result: '{"ok":true}',
+    } as const;
     return commitOf(head, spec.jobId, given);
   });
   const { replies } = await store.commit(ends);
