@@ -97,7 +97,9 @@ async function run(store: Store, empty: Store, url: string | null): Promise<bool
   await addJobs(store, JOBS, front);
   await show(`and a backlog of ${JOBS.toLocaleString('en')} that can`);
   const [pages, base] = [await timePages(store), await timePages(empty)];
-  console.log(`${pages.toFixed(2)} ms for the newest 50 jobs of all these, ${base.toFixed(2)} ms without them`);
+  console.log(
+    `${pages.toFixed(2)} ms for the newest 50 jobs of all these, ${base.toFixed(2)} ms without them`,
+  );
   return met;
 }
 
