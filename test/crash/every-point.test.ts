@@ -25,7 +25,7 @@ async function prove(open: () => Promise<CrashGround>, { every }: { every: numbe
 }
 
 describe('a handler that is killed anywhere goes on elsewhere, and no effect happens twice', () => {
-  test(`GUA-4 GUA-6 SQLite, at every ${all ? '' : 'twelfth '}point`, { timeout: 600_000 }, async () => {
+  test(`GUA-4 GUA-6 SQLite, at every ${all ? '' : 'twentieth '}point`, { timeout: 600_000 }, async () => {
     await prove(sqliteGround, { every: all ? 1 : 20 });
   });
 
