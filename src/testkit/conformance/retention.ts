@@ -109,6 +109,21 @@ export const retention: Topic = {
       deepStrictEqual(await purgeAll(rig, 0), { jobs: 0, identities: 1 });
       equal((await rig.store.commit([again])).replies[0]?.ok, true);
     },
+    'a letter of a job that is gone does not stand in the way of one with the same id': async (rig) => {
+      const letter = (body: string) => ({
+        outbox: [{ entryId: 'letter_gone_1', kind: 'callback', dueAt: rig.clock.now(), body }] as const,
+      });
+      await rig.create('job_gone_1', {}, letter('"old"'));
+      await rig.give('job_gone_1', command('cancel'));
+      rig.clock.advance(1);
+      deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 1, identities: 0 });
+      await rig.create('job_gone_1', {}, letter('"new"'));
+      const { entries } = await rig.store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 });
+      deepStrictEqual(
+        entries.map(({ body }) => body),
+        ['"new"'],
+      );
+    },
     'a failed job stays as long as its dead-letter item is open': async (rig) => {
       const { attemptId } = await rig.running('job_dlq_9');
       await rig.give(
