@@ -38,7 +38,9 @@ async function tour(url, given) {
   );
   if (code !== 0) return;
   out(`
-That was server and worker at ${url}, which go on until Ctrl-C. In another terminal:
+That was server and worker, which go on until Ctrl-C. Their dashboard: ${url}/dashboard/
+
+In another terminal:
 
   npm run --silent pawl -- jobs list
   npm run --silent pawl -- start approval        # a job that waits; then:

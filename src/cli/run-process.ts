@@ -48,7 +48,7 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
     }
     if (roles.works) await app.work({ ...settings.worker, stopOnSignal: false, onStopped: watch.fail });
     if (roles.health) health = await serveHealth(Pawl.inside(app), roles.health);
-    announce(shell, settings, { ...roles, url: serving?.url ?? null });
+    announce(shell, settings, roles, serving);
     const how = await watch.stopped;
     if (how.by === 'error') throw how.error;
     if (!roles.json) console.err('Stopping: what is under way gets its time to end.\n');
@@ -65,12 +65,14 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
 function announce(
   { console }: Shell,
   { store, tasks, worker, configFile }: Settings,
-  { url, works, json, health }: Roles & { readonly url: string | null },
+  { works, json, health }: Roles,
+  serving: Serving | null,
 ): void {
   const names = [...new Set(tasks.map(({ name }) => name))].toSorted();
   const shownStore = withoutPassword(store);
   const text = [
-    ...(url === null ? [] : [`Pawl listens on ${url}`]),
+    ...(serving ? [`Pawl listens on ${serving.url}`] : []),
+    ...(serving?.dashboard ? [`open     ${serving.dashboard}`] : []),
     `store    ${shownStore}`,
     ...(configFile === null ? [] : [`config   ${configFile}`]),
     works
@@ -79,5 +81,5 @@ function announce(
     ...(worker.queues === undefined || !works ? [] : [`queues   ${worker.queues.map(oneLine).join(', ')}`]),
     ...(health === null ? [] : [`health   http://${health.host}:${health.port}/readyz`]),
   ].join('\n');
-  print(console, { json, data: { url, store: shownStore, works, tasks: names }, text });
+  print(console, { json, data: { url: serving?.url ?? null, store: shownStore, works, tasks: names }, text });
 }

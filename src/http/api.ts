@@ -10,12 +10,11 @@ import {
 import { PawlError } from '../errors.js';
 import { BUCKETS } from '../kernel/index.js';
 import { Asked } from './asked.js';
-import type { Doorkeeper } from './auth.js';
 import { ERROR_STATUS } from './error-status.js';
 import { beginKeyed, type Keyed } from './first-answers.js';
 import { readBody } from './read-body.js';
 import { readFields } from './read-fields.js';
-import type { Answer, Backend, Caller, Route } from './route.js';
+import { isKeyed, type Answer, type Backend, type Caller, type Route } from './route.js';
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
@@ -32,13 +31,11 @@ const NOBODY: Caller = { tenantId: '', role: 'viewer', actor: '' };
 export class Api {
   readonly #app = new Hono();
   readonly #backend: Backend;
-  readonly #doorkeeper: Doorkeeper;
   /** Routes without parameters, by method and path. */
   readonly #exact = new Map<string, Route>();
 
-  constructor(backend: Backend, doorkeeper: Doorkeeper, routes: readonly Route[]) {
+  constructor(backend: Backend, routes: readonly Route[]) {
     this.#backend = backend;
-    this.#doorkeeper = doorkeeper;
     for (const route of routes) {
       if (!route.path.includes(':')) this.#exact.set(`${route.method} ${route.path}`, route);
       this.#app.on(route.method, route.path, ({ req }) => this.#serve(req.raw, route, req));
@@ -69,13 +66,13 @@ export class Api {
     const { headers } = raw;
     const meta = this.#metaOf(headers);
     try {
-      const caller = route.access === 'public' ? NOBODY : await this.#doorkeeper.admit(headers, route.access);
+      const caller = route.access === 'public' ? NOBODY : await this.#backend.door.admit(headers, route);
       const params = readFields(route.params, address.param(), 'path');
       const query = readFields(route.query, address.query(), 'query');
       const { text, value } = route.body ? await readBody(raw) : { text: '', value: null };
       const body = route.body ? readFields(route.body, value, 'body') : null;
       const request = new Asked(this.#backend, raw, { caller, params, query, body, newId: this.#newId });
-      const key = route.method === 'GET' ? null : headers.get('idempotency-key');
+      const key = isKeyed(route) ? headers.get('idempotency-key') : null;
       if (key !== null) {
         const { pathname, searchParams } = new URL(raw.url);
         const endpoint = `${route.method} ${pathname}?${searchParams.toString()}`;
@@ -175,8 +172,9 @@ function withoutSecret(body: string, once: string): string {
   return JSON.stringify(answer.data ? { ...answer, data: { ...answer.data, [once]: null } } : answer);
 }
 
-function respond({ status, data }: Answer, meta: Meta): Response {
-  return json(JSON.stringify(successEnvelope(data, meta)), status, HEADERS);
+function respond({ status, data, cookie }: Answer, meta: Meta): Response {
+  const headers = cookie === undefined ? HEADERS : { ...HEADERS, 'set-cookie': cookie };
+  return json(JSON.stringify(successEnvelope(data, meta)), status, headers);
 }
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };

@@ -68,8 +68,8 @@ export class Asked implements ApiRequest<unknown, unknown, unknown> {
     return this.#backend.desk;
   }
 
-  get keysChanged(): () => void {
-    return this.#backend.keysChanged;
+  get door(): Backend['door'] {
+    return this.#backend.door;
   }
 
   get isWorking(): () => boolean | null {

@@ -2,7 +2,8 @@ import { keyOf, listKeys, mayAct, type ApiKey } from '../engine/api-keys.js';
 import type { Engine } from '../engine/engine.js';
 import { DEFAULT_TENANT } from '../engine/new-job.js';
 import { PawlError } from '../errors.js';
-import type { Access, Caller } from './route.js';
+import type { Caller, Door, Route } from './route.js';
+import { tokenInCookie } from './session-cookie.js';
 
 /** How long a key that was found valid is not looked up again, and so how late a revocation may be noticed. */
 const TRUSTED_MS = 5_000;
@@ -16,7 +17,7 @@ const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 type Trusted = { readonly key: ApiKey; readonly until: number };
 
 /** Tells who is calling. */
-export class Doorkeeper {
+export class Doorkeeper implements Door {
   readonly #engine: Engine;
   readonly #allowsLocal: boolean;
   readonly #trusted = new Map<string, Trusted>();
@@ -28,9 +29,9 @@ export class Doorkeeper {
     this.#allowsLocal = allowsLocal;
   }
 
-  /** Who makes this request. Throws UNAUTHENTICATED or FORBIDDEN. */
-  async admit(headers: Headers, access: Exclude<Access, 'public'>): Promise<Caller> {
-    const caller = await this.#callerOf(headers);
+  async admit(headers: Headers, { method, access }: Pick<Route, 'method' | 'access'>): Promise<Caller> {
+    const caller = await this.#callerOf(headers, method);
+    if (access === 'public') return caller;
     if (!mayAct(caller.role, access === 'owner' ? 'admin' : access)) {
       throw new PawlError('FORBIDDEN', {
         detail: `this takes the role ${access}; the key has the role ${caller.role}`,
@@ -46,7 +47,11 @@ export class Doorkeeper {
     return caller;
   }
 
-  /** Whether there is a key that is not revoked. */
+  async callerWith(token: string): Promise<Caller> {
+    const { id, tenantId, role } = await this.#keyOf(token);
+    return { tenantId, role, actor: `operator:${id}` };
+  }
+
   async hasKeys(): Promise<boolean> {
     const now = this.#engine.clock.elapsed();
     if (now >= this.#hasKeys.until) {
@@ -56,22 +61,22 @@ export class Doorkeeper {
     return this.#hasKeys.value;
   }
 
-  /** Keys were made or revoked here: what is known of them is out of date. */
   forget(): void {
     this.#trusted.clear();
     this.#hasKeys = { value: false, until: Number.NEGATIVE_INFINITY };
   }
 
-  async #callerOf(headers: Headers): Promise<Caller> {
+  async #callerOf(headers: Headers, method: Route['method']): Promise<Caller> {
     const authorization = headers.get('authorization');
-    if (authorization === null) {
-      if (!this.#allowsLocal || (await this.hasKeys())) throw unauthenticated('the request carries no key');
+    if (authorization !== null) return this.callerWith(/^Bearer (\S+)$/i.exec(authorization)?.[1] ?? '');
+    if (this.#allowsLocal && !(await this.hasKeys())) {
       expectLocal(headers);
       return LOCAL;
     }
-    const token = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? '';
-    const { id, tenantId, role } = await this.#keyOf(token);
-    return { tenantId, role, actor: `operator:${id}` };
+    const token = tokenInCookie(headers);
+    if (token === null) throw unauthenticated('the request carries no key');
+    expectOwnPage(headers, method);
+    return this.callerWith(token);
   }
 
   async #keyOf(token: string): Promise<ApiKey> {
@@ -97,6 +102,23 @@ function expectLocal(headers: Headers): void {
   if (LOCAL_HOST.test(host) && (origin === null || isLocal(origin))) return;
   throw new PawlError('FORBIDDEN', {
     detail: 'without keys, requests are taken from this machine only, and not from pages of other sites',
+  });
+}
+
+/**
+ * A cookie comes along with whatever a browser sends here, so it counts for requests of our own pages only. Writes say
+ * where they come from; behind a proxy that changes `host`, the browser still tells that page and address belong together.
+ */
+function expectOwnPage(headers: Headers, method: Route['method']): void {
+  const origin = headers.get('origin');
+  if (origin === null && method === 'GET') return;
+  const isOurs =
+    origin !== null &&
+    URL.canParse(origin) &&
+    (new URL(origin).host === headers.get('host') || headers.get('sec-fetch-site') === 'same-origin');
+  if (isOurs) return;
+  throw new PawlError('FORBIDDEN', {
+    detail: 'a browser that is signed in may only ask from the pages of this server',
   });
 }
 

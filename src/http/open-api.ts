@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Route } from './route.js';
+import { isKeyed, type Route } from './route.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -62,7 +62,7 @@ function operation(route: Route): Json {
     parameters: [
       ...parametersOf(route.params, 'path'),
       ...parametersOf(route.query, 'query'),
-      ...(method === 'GET' ? [] : [IDEMPOTENCY_KEY]),
+      ...(isKeyed(route) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body && {
       requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body, 'input') } } },

@@ -10,6 +10,7 @@ import { keyRoutes } from './routes/keys.js';
 import { operationRoutes } from './routes/operations.js';
 import { runRoutes } from './routes/runs.js';
 import { scheduleRoutes } from './routes/schedules.js';
+import { sessionRoutes } from './routes/session.js';
 import { streamRoutes } from './routes/streams.js';
 import { systemRoutes } from './routes/system.js';
 import { taskRunRoutes } from './routes/task-runs.js';
@@ -30,6 +31,7 @@ const described: readonly Route[] = [
   ...operationRoutes,
   ...callbackRoutes,
   ...keyRoutes,
+  ...sessionRoutes,
   ...internalRoutes,
   ...streamRoutes,
   ...workerRoutes,

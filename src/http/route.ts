@@ -15,6 +15,18 @@ export type Caller = {
   readonly actor: string;
 };
 
+/** Where callers are told apart. */
+export interface Door {
+  /** Who makes this request. Throws UNAUTHENTICATED or FORBIDDEN. */
+  admit(headers: Headers, to: Pick<Route, 'method' | 'access'>): Promise<Caller>;
+  /** Who has this key. Throws UNAUTHENTICATED. */
+  callerWith(token: string): Promise<Caller>;
+  /** Whether there is a key that is not revoked. */
+  hasKeys(): Promise<boolean>;
+  /** Keys were made or revoked here: what is known of them is out of date. */
+  forget(): void;
+}
+
 /** What every route can reach. */
 export type Backend = {
   readonly engine: Engine;
@@ -26,8 +38,7 @@ export type Backend = {
   readonly metrics: Metrics;
   /** Where workers are served that reach the store through this server. */
   readonly desk: WorkerDesk;
-  /** Keys were made or revoked: what is known of them is out of date. */
-  readonly keysChanged: () => void;
+  readonly door: Door;
   /** Whether the worker of this process is able to work; null where there is none. */
   readonly isWorking: () => boolean | null;
   /** Fires when the server closes: streams end. */
@@ -46,8 +57,12 @@ export type ApiRequest<P, Q, B> = Backend & {
   readonly signal: AbortSignal;
 };
 
-/** What goes into the envelope. */
-export type Answer = { readonly status: 200 | 201 | 202; readonly data: unknown };
+/** What goes into the envelope. `cookie` is only for routes that take no key: an answer that is given again has none. */
+export type Answer = {
+  readonly status: 200 | 201 | 202;
+  readonly data: unknown;
+  readonly cookie?: string;
+};
 
 /** Who may call: anyone, whoever has a role, or an admin of the tenant that owns the installation. */
 export type Access = 'public' | Role | 'owner';
@@ -98,6 +113,11 @@ export function route<
     body: body ?? null,
     handle: handle as unknown as Route['handle'],
   };
+}
+
+/** Whether an Idempotency-Key counts. Not where anybody may ask: nobody is told apart there, and nothing is stored for strangers. */
+export function isKeyed({ method, access }: Pick<Route, 'method' | 'access'>): boolean {
+  return method !== 'GET' && access !== 'public';
 }
 
 export function ok(data: unknown): Answer {

@@ -9,6 +9,7 @@ import { PawlError } from '../errors.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 import { Api } from './api.js';
 import { Doorkeeper } from './auth.js';
+import { Dashboard, DASHBOARD_PATH } from './dashboard.js';
 import { FeedHub } from './feed-hub.js';
 import { forgetOldAnswers } from './first-answers.js';
 import { LoopLag } from './loop-lag.js';
@@ -23,12 +24,16 @@ export type ServeOptions = {
   readonly port?: number;
   /** What a scheduled task runs when it names no `job_type`. */
   readonly defaultTask?: string;
+  /** The folder of the browser app; the one that was built with this code without it. False: none is served. */
+  readonly dashboard?: string | false;
   /** False: somebody else sees to recovery, timers and mail for remote workers. Otherwise a server without a worker does. */
   readonly upkeep?: boolean;
 };
 
 export type Serving = {
   readonly url: string;
+  /** Where the dashboard is; null if none is served. */
+  readonly dashboard: string | null;
   /** Takes no more requests, ends the streams, and waits for what is under way. */
   close(): Promise<void>;
 };
@@ -68,12 +73,13 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
     feed,
     metrics: new Metrics(engine, { lag, streams: () => feed.listeners }),
     desk,
-    keysChanged: () => doorkeeper.forget(),
+    door: doorkeeper,
     isWorking,
     closing: closing.signal,
   };
-  const api = new Api(backend, doorkeeper, ROUTES);
-  const server = await open(api, { host, port });
+  const api = new Api(backend, ROUTES);
+  const dashboard = options.dashboard === false ? null : await Dashboard.read(options.dashboard);
+  const server = await open({ api, dashboard }, { host, port });
   const sweep = repeat(engine, {
     name: 'the sweep of old answers',
     bell: new Bell(engine.alarms),
@@ -81,8 +87,10 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
     pass: () => forgetOldAnswers(engine).then(() => false),
   });
   const { port: actual } = server.address() as AddressInfo;
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${actual}`;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    url,
+    dashboard: dashboard && url + DASHBOARD_PATH,
     async close() {
       closing.abort();
       lag.stop();
@@ -97,9 +105,14 @@ function byName(tasks: readonly TaskDefinition[]): ReadonlyMap<string, TaskDefin
   return new Map(tasks.map((task) => [task.name, task]));
 }
 
-function open(api: Api, { host, port }: { host: string; port: number }): Promise<Server> {
+function open(
+  { api, dashboard }: { api: Api; dashboard: Dashboard | null },
+  { host, port }: { host: string; port: number },
+): Promise<Server> {
+  const answer = (request: Request, { incoming }: HttpBindings) =>
+    dashboard?.answer(incoming) ?? api.fetch(request, incoming);
   return new Promise((resolve, reject) => {
-    const hear = getRequestListener((request, env) => api.fetch(request, (env as HttpBindings).incoming), {
+    const hear = getRequestListener((request, env) => answer(request, env as HttpBindings), {
       hostname: host,
       errorHandler: (error) => api.refuse(error),
     });

@@ -27,8 +27,9 @@ async function tryAs(rig: ApiRig, route: Route, sample: Sample, call: Call) {
   return rig.call(route.method, path, { ...(body === undefined ? {} : { body }), ...call, headers });
 }
 
-/** A stream, metrics, whose tenants have a test of their own, and what a worker is told about its key. */
-const NO_LISTS = new Set(['/api/v1/events', '/metrics', '/api/v1/worker']);
+/** A stream, metrics, whose tenants have a test of their own, and what a worker or a browser is told about its key. */
+const NO_LISTS = new Set(['/api/v1/events', '/metrics', '/api/v1/worker', '/api/v1/session']);
+const OURS = 'http://127.0.0.1:7295';
 
 describe('JOB-14 every route, by who asks', () => {
   test('the table is as large as the API', () => {
@@ -53,6 +54,7 @@ describe('JOB-14 every route, by who asks', () => {
       'a wrong secret': { key: `${good.slice(0, -1)}${good.endsWith('0') ? '1' : '0'}` },
       'an unknown id': { key: `pawl_${'0'.repeat(26)}_${good.slice(-64)}` },
       revoked: { key: String(made.data['key']) },
+      'a wrong key in a cookie': { key: null, headers: { cookie: 'pawl_session=pawl_x', origin: OURS } },
     };
     const before = await contentsOf(rig.app.store);
     for (const route of guarded) {
@@ -151,8 +153,14 @@ describe('JOB-14 every route, by who asks', () => {
   test('public routes answer anybody', async () => {
     const rig = await rigOf();
     const open = ROUTES.filter(({ access }) => access === 'public');
-    expect(open.map(title)).toEqual(['GET /healthz', 'GET /readyz', 'GET /openapi.json']);
-    for (const { path } of open) {
+    expect(open.map(title)).toEqual([
+      'POST /api/v1/session',
+      'DELETE /api/v1/session',
+      'GET /healthz',
+      'GET /readyz',
+      'GET /openapi.json',
+    ]);
+    for (const { path } of open.filter(({ method }) => method === 'GET')) {
       for (const call of [{ key: null }, { key: 'pawl_wrong' }]) {
         const response = await rig.fetch('GET', path, call);
         expect([path, response.status]).toEqual([path, 200]);

@@ -210,11 +210,11 @@ function openApi(app: Pawl, options: { defaultTask: string; allowsLocal: boolean
     feed,
     metrics: new Metrics(engine, { lag: new LoopLag(), streams: () => feed.listeners }),
     desk: new WorkerDesk(engine, { seesToUpkeep: () => false }),
-    keysChanged: () => doorkeeper.forget(),
+    door: doorkeeper,
     isWorking,
     closing: closing.signal,
   };
-  const api = new Api(backend, doorkeeper, ROUTES);
+  const api = new Api(backend, ROUTES);
   return {
     url: 'http://127.0.0.1:7295',
     fetch: (request) => {

@@ -36,12 +36,12 @@ export const keyRoutes = [
     body: z.strictObject({ role: z.enum(ROLES), name: text(64) }),
     answers: { 201: keyView.extend({ key: z.string().nullable() }) },
     once: 'key',
-    async handle({ engine, caller: { tenantId, actor }, body, keysChanged, newId }) {
+    async handle({ engine, caller: { tenantId, actor }, body, door, newId }) {
       const id = newId(0);
       const made = await findKey(engine, id);
       if (made) return created({ ...viewOf(made), key: null });
       const { key, token } = await createKey(engine, { tenantId, ...body, by: actor, id });
-      keysChanged();
+      door.forget();
       return created({ ...viewOf(key), key: token });
     },
   }),
@@ -52,9 +52,9 @@ export const keyRoutes = [
     summary: 'Revoke a key. Other servers notice within five seconds.',
     params: z.strictObject({ key_id: text(64) }),
     answers: { 200: keyView },
-    async handle({ engine, caller: { tenantId, actor }, params, keysChanged }) {
+    async handle({ engine, caller: { tenantId, actor }, params, door }) {
       const key = await revokeKey(engine, params.key_id, { tenantId, by: actor });
-      keysChanged();
+      door.forget();
       return ok(viewOf(key));
     },
   }),
