@@ -50,7 +50,10 @@ export async function stand(store: string): Promise<Stand> {
 
 function bareServer(doorkeeper: Doorkeeper): Promise<Server> {
   const routes = new Hono().post('/api/v1/jobs', async (context) => {
-    const { tenantId } = await doorkeeper.admit(context.req.raw.headers, { method: 'POST', access: 'operator' });
+    const { tenantId } = await doorkeeper.admit(context.req.raw.headers, {
+      method: 'POST',
+      access: 'operator',
+    });
     const { value } = await readBody(context.req.raw);
     const data = { tenant_id: tenantId, job_type: (value as { job_type: string }).job_type };
     return context.json({ success: true, data, message: 'ok' }, 201);

@@ -3,17 +3,19 @@ import type { RawDatabase } from '../raw/raw-database.js';
 import type { CommitItem } from '../../src/ports/store.js';
 
 /**
- * How a store does beside raw SQL, over several rounds in one run. `reopened`: claiming and finishing what another store
- * has created, so that nothing of it is remembered.
+ * How a store does beside raw SQL, over several rounds in one run. `and the kernel`: with the time that it takes to make
+ * the commits that end jobs. `reopened`: claiming and finishing what another store has created, so that nothing of it is
+ * remembered.
  */
 export type Round = Record<
-  'create' | 'raw create' | 'claim + complete' | 'reopened' | 'raw claim + complete',
+  'create' | 'raw create' | 'claim + complete' | 'and the kernel' | 'reopened' | 'raw claim + complete',
   number
 >;
 
 const BARS = [
   ['create', 'raw create', 0.5],
   ['claim + complete', 'raw claim + complete', 0.6],
+  ['and the kernel', 'raw claim + complete', null],
   ['reopened', 'raw claim + complete', null],
 ] as const;
 
