@@ -7,7 +7,7 @@ import type { Figures, Ground, Measures } from './workload.js';
 
 const CALLERS = 100;
 const BULK = 1_000;
-/** A share of the jobs is run first, unmeasured: what is compared is not how fast a process warms up. */
+/** How much is run unmeasured at a time. */
 const WARM_UP = 0.5;
 
 /** The workloads that every system does, written once for all. */
@@ -23,7 +23,7 @@ export function sixWorkloads(open: OpenSystem, subject: string): Measures {
 }
 
 /** Each caller waits for its own start before the next. */
-async function singleStarts(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
+async function singleStarts(open: OpenSystem, { urls: [url], size, warmUpMs }: Ground): Promise<Figures> {
   const system = await open(url, new Recorder(), 'throughput');
   if (system.startsAtOnce) await system.work('noop');
   const callers = async (each: number) => {
@@ -33,7 +33,7 @@ async function singleStarts(open: OpenSystem, { urls: [url], size }: Ground): Pr
     await Promise.all(Array.from({ length: CALLERS }, caller));
   };
   const each = Math.ceil(size / CALLERS);
-  await callers(Math.ceil(each * WARM_UP));
+  await warmUp(warmUpMs, () => secondsOf(() => callers(Math.ceil(each * WARM_UP))));
   const meter = await Meter.open(url);
   const seconds = await secondsOf(() => callers(each));
   const spent = await meter.perJob(each * CALLERS);
@@ -41,10 +41,10 @@ async function singleStarts(open: OpenSystem, { urls: [url], size }: Ground): Pr
   return { 'starts/s': (each * CALLERS) / seconds, ...spent };
 }
 
-async function bulkStarts(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
+async function bulkStarts(open: OpenSystem, { urls: [url], size, warmUpMs }: Ground): Promise<Figures> {
   const system = await open(url, new Recorder(), 'throughput');
   if (system.startsAtOnce) await system.work('noop');
-  await startAll(system, 'noop', Math.ceil(size * WARM_UP));
+  await warmUp(warmUpMs, () => secondsOf(() => startAll(system, 'noop', Math.ceil(size * WARM_UP))));
   const meter = await Meter.open(url);
   const seconds = await secondsOf(() => startAll(system, 'noop', size));
   const spent = await meter.perJob(size);
@@ -55,10 +55,11 @@ async function bulkStarts(open: OpenSystem, { urls: [url], size }: Ground): Prom
 /** The backlog is there before the worker is, which remembers nothing of it: unless the store is this process's memory. */
 async function drain(
   open: OpenSystem,
-  { urls: [url, other], size }: Ground,
+  { urls: [url, other], size, warmUpMs }: Ground,
   kind: 'noop' | 'five-steps',
 ): Promise<Figures> {
-  await drainOnce(open, other, Math.ceil(size * WARM_UP), kind);
+  const warm = Math.ceil(size * WARM_UP);
+  await warmUp(warmUpMs, async () => (await drainOnce(open, other, warm, kind)).seconds);
   const { seconds, spent } = await drainOnce(open, url, size, kind);
   return { [kind === 'noop' ? 'jobs/s' : '5-step jobs/s']: size / seconds, ...spent };
 }
@@ -89,15 +90,18 @@ async function drainOnce(
   return { seconds, spent };
 }
 
-async function sequentialSteps(open: OpenSystem, { urls: [url], size }: Ground): Promise<Figures> {
+async function sequentialSteps(open: OpenSystem, { urls: [url], size, warmUpMs }: Ground): Promise<Figures> {
   const recorder = new Recorder();
   const system = await open(url, recorder, 'throughput');
   await system.work('steps');
-  for (const [round, steps] of [Math.ceil(size * WARM_UP), size].entries()) {
+  let jobs = 0;
+  const run = async (steps: number) => {
     recorder.stepMs.length = 0;
     await system.start('steps', `${steps}`);
-    await recorder.until(round + 1);
-  }
+    await recorder.until((jobs += 1));
+  };
+  await warmUp(warmUpMs, () => secondsOf(() => run(Math.ceil(size * WARM_UP))));
+  await run(size);
   const all = [...recorder.stepMs];
   await system.close();
   return { 'ms/step': all.reduce((sum, ms) => sum + ms, 0) / all.length, 'ms/step p50': median(all) };
@@ -117,6 +121,14 @@ async function pickUp(open: OpenSystem, { urls: [url], size }: Ground, subject: 
   await system.close();
   const measured = tookMs.slice(warm);
   return { 'p50 ms': quantile(measured, 0.5), 'p99 ms': quantile(measured, 0.99) };
+}
+
+/** Again and again until it has run for so long, once at least. `run` says how many seconds it took. */
+async function warmUp(ms: number, run: () => Promise<number>): Promise<void> {
+  for (let leftMs = ms; ;) {
+    leftMs -= (await run()) * 1_000;
+    if (leftMs <= 0) return;
+  }
 }
 
 export async function startAll(system: System, kind: Kind, count: number): Promise<void> {

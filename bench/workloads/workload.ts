@@ -107,6 +107,8 @@ export type Ground = {
   readonly urls: readonly [string, string];
   readonly size: number;
   readonly rounds: number;
+  /** How long to run it first, unmeasured. */
+  readonly warmUpMs: number;
 };
 
 export type Measure = (ground: Ground) => Promise<Figures | readonly Figures[]>;
