@@ -187,7 +187,10 @@ export interface Store {
 
   /** Jobs that ended long ago, oldest first. */
   aged(page: AgedPage): Promise<Reply<Aged>>;
-  /** Deletes jobs that have ended with all that is theirs, and identities that outlived theirs for long enough. */
+  /**
+   * Deletes jobs that have ended with all that is theirs, identities that outlived theirs for long enough, and workers that
+   * died long ago.
+   */
   purge(purge: Purge): Promise<Reply<Purged>>;
 
   /** Tells listeners of this store, wherever they run, that these lanes have work. A hint: it may get lost. */

@@ -56,6 +56,30 @@ describe('Postgres', () => {
     await rig.stop();
   });
 
+  test('what claims lock to count a concurrency key goes with its jobs, unless it is locked', async () => {
+    const url = await server.createDatabase();
+    const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    const gates = async () => (await other.query('SELECT gate FROM pawl.gates')).rowCount;
+    for (const n of [1, 2]) await rig.create(`job_gate_${n}`, { concurrencyKey: `customer ${n}` });
+    const { jobs } = await rig.claim('worker-a', { keyLimit: 1 });
+    expect([jobs.length, await gates()]).toEqual([2, 2]);
+    for (const { spec, attemptId } of jobs) {
+      await rig.give(spec.jobId, command('complete', { attemptId: attemptId ?? '' }));
+    }
+    await other.query('BEGIN');
+    await other.query("SELECT 1 FROM pawl.gates WHERE gate LIKE '%customer 2%' FOR UPDATE");
+    const purged = jobs.map(({ spec }) => ({ jobId: spec.jobId, guard: null }));
+    expect((await rig.store.purge({ jobs: purged, identityTtlMs: 0 })).jobs).toBe(2);
+    await other.query('COMMIT');
+    expect(await gates()).toBe(1);
+    await rig.create('job_gate_3', { concurrencyKey: 'customer 1' });
+    expect((await rig.claim('worker-a', { keyLimit: 1 })).jobs).toHaveLength(1);
+    await other.end();
+    await rig.stop();
+  });
+
   test('GUA-10 a heartbeat does not wait behind reads that take long', async () => {
     const url = await server.createDatabase();
     const store = await openStore(url, { clock: fakeClock(T0) });

@@ -1,5 +1,5 @@
 import type { OutboxEntry, PurgeGuard, RecordRef, Store } from '../../ports/store.js';
-import { isOld, isUnchanged } from '../retention.js';
+import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
 import { byText, type Kept, type Tables } from './tables.js';
 
 type Controls = Pick<
@@ -148,6 +148,11 @@ export function controls(tables: Tables, now: () => number): Controls {
         const kept = { jobId: row.jobId, expiresAt: now() + identityTtlMs };
         for (const identity of identities) tables.outlive(identity, kept);
         jobs.delete(row.jobId);
+      }
+      const holders = new Set([...jobs.values()].map(({ row }) => row.incarnation));
+      for (const [incarnation, { dead, leaseUntil }] of tables.leases) {
+        const isForgotten = dead && leaseUntil < now() - WORKERS_KEPT_MS && !holders.has(incarnation);
+        if (isForgotten) tables.leases.delete(incarnation);
       }
       const ids = new Set(gone.map(({ row }) => row.jobId));
       tables.feed.splice(0, tables.feed.length, ...tables.feed.filter(({ jobId }) => !ids.has(jobId)));

@@ -1,6 +1,6 @@
 import type { Status } from '../../kernel/index.js';
 import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
-import { isOld, isUnchanged } from '../retention.js';
+import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
 import type { Queries } from './session.js';
 
 type Looked = {
@@ -33,6 +33,11 @@ export async function purge(db: Queries, { jobs, identityTtlMs }: Purge): Promis
   const ids = await hold(db, jobs);
   if (ids.length > 0) await deleteJobs(db, { ids, until: now + identityTtlMs });
   const expired = await db.rows('DELETE FROM pawl.identities WHERE expires_at <= $1 RETURNING 1', [now]);
+  await db.rows(
+    `DELETE FROM pawl.workers w WHERE w.dead AND w.lease_until < $1 AND NOT EXISTS
+     (SELECT 1 FROM pawl.jobs j WHERE j.incarnation = w.incarnation)`,
+    [now - WORKERS_KEPT_MS],
+  );
   return { now, jobs: ids.length, identities: expired.length };
 }
 
@@ -94,7 +99,21 @@ async function deleteJobs(
       until,
     ],
   );
+  await deleteGates(db, ids);
   for (const table of ['log', 'effects', 'inbox', 'holds', 'jobs']) {
     await db.rows(`DELETE FROM pawl.${table} WHERE job_id = ANY($1)`, [ids]);
   }
+}
+
+/**
+ * The rows that claims lock to count what runs under a concurrency key: whoever needs one again makes it. One that is locked
+ * just now stays until the next job of its key is deleted.
+ */
+async function deleteGates(db: Queries, ids: readonly string[]): Promise<void> {
+  await db.rows(
+    `DELETE FROM pawl.gates WHERE (tenant_id, gate) IN (SELECT tenant_id, gate FROM pawl.gates
+     WHERE (tenant_id, gate) IN (SELECT tenant_id, gate FROM pawl.jobs WHERE job_id = ANY($1) AND gate <> '')
+     ORDER BY tenant_id, gate FOR UPDATE SKIP LOCKED)`,
+    [ids],
+  );
 }

@@ -1,6 +1,6 @@
 import type { Status } from '../../kernel/index.js';
 import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
-import { isOld, isUnchanged } from '../retention.js';
+import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
 import type { Session } from './session.js';
 
 type Looked = {
@@ -45,6 +45,11 @@ export function purge(db: Session, { jobs, identityTtlMs }: Purge): Reply<Purged
     db.run('DELETE FROM jobs WHERE id = ?', id);
   }
   const identities = db.run('DELETE FROM identities WHERE expires_at <= ?', now).changes;
+  db.run(
+    `DELETE FROM workers WHERE dead = 1 AND lease_until < ? AND NOT EXISTS
+     (SELECT 1 FROM jobs WHERE jobs.incarnation = workers.incarnation)`,
+    now - WORKERS_KEPT_MS,
+  );
   return { now, jobs: gone, identities };
 }
 

@@ -124,6 +124,26 @@ export const retention: Topic = {
         ['"new"'],
       );
     },
+    'a worker that died long ago is forgotten, unless a job is still under its name': async (rig) => {
+      const names = async () => {
+        const incarnations = ['worker-a', 'worker-b', 'worker-c'].map((id) => rig.worker(id).incarnation);
+        const { workers } = await rig.store.workers({ incarnations });
+        return workers.map(({ worker }) => worker.id);
+      };
+      const beat = (id: string) => rig.store.beat({ worker: rig.worker(id), leaseMs: 30_000, lanes: [] });
+      await rig.running('job_held_1');
+      await beat('worker-b');
+      rig.clock.advance(8 * DAY_MS);
+      await beat('worker-c');
+      deepStrictEqual(await names(), ['worker-a', 'worker-b', 'worker-c']);
+      const { jobs } = await rig.store.orphans({ limit: 10 });
+      equal(jobs.length, 1);
+      await purgeAll(rig, 0);
+      deepStrictEqual(await names(), ['worker-a', 'worker-c']);
+      await rig.give('job_held_1', command('cancel'));
+      await purgeAll(rig, 0);
+      deepStrictEqual(await names(), ['worker-c']);
+    },
     'a failed job stays as long as its dead-letter item is open': async (rig) => {
       const { attemptId } = await rig.running('job_dlq_9');
       await rig.give(
