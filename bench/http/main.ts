@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '../../test/postgres-server.js';
-import { median } from '../harness/statistics.js';
+import { median, ratiosOf } from '../harness/statistics.js';
 import { idleShare, listeners } from './standing.js';
 import { headOf, load, noop, stand, type Stand } from './stand.js';
 
@@ -23,20 +23,23 @@ const server = stores.includes('postgres') ? await startPostgres() : null;
 
 const JOB = JSON.stringify({ job_type: 'noop', payload: { orderId: 'order_1001', lines: [1, 2, 3] } });
 
-async function single({ port, barePort, token }: Stand): Promise<void> {
+async function single({ port, barePort, startingPort, token }: Stand): Promise<void> {
   const head = headOf('/api/v1/jobs', token);
   const ask = (to: number) => load({ port: to, head, body: JOB, connections: CONNECTIONS, forMs: ROUND_MS });
-  await Promise.all([ask(barePort), ask(port)]);
+  for (const each of [barePort, startingPort, port]) await ask(each);
   const bare: number[] = [];
+  const starting: number[] = [];
   const jobs: number[] = [];
   for (let round = 0; round < rounds; round++) {
     bare.push(await ask(barePort));
+    starting.push(await ask(startingPort));
     jobs.push(await ask(port));
   }
-  const ratios = jobs.map((value, index) => value / (bare[index] ?? 1));
   report('a bare route, 64 connections', median(bare), '/s');
+  report('one that starts the job', median(starting), '/s');
   report('POST /api/v1/jobs, 64 connections', median(jobs), '/s');
-  report('  of the bare route', median(ratios) * 100, ' %');
+  report('  of the bare route', median(ratiosOf(jobs, bare)) * 100, ' %');
+  report('  of the one that starts the job', median(ratiosOf(jobs, starting)) * 100, ' %');
 }
 
 async function bulk({ app, port, token }: Stand): Promise<void> {

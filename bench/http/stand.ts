@@ -14,11 +14,15 @@ import type { Load } from './client.js';
 
 export const noop = task({ name: 'noop' }, () => null);
 
-/** A server as users have it, and beside it a bare route with the same body parsing and the same look-up of the key. */
+/**
+ * A server as users have it, and beside it two bare routes with the same body parsing and the same look-up of the key: one
+ * that does nothing more, and one that starts the job as an application would.
+ */
 export type Stand = {
   readonly app: Pawl;
   readonly port: number;
   readonly barePort: number;
+  readonly startingPort: number;
   readonly token: string;
   close(): Promise<void>;
 };
@@ -33,29 +37,40 @@ export async function stand(store: string): Promise<Stand> {
     by: 'bench',
   });
   const serving: Serving = await serve(app, { port: 0 });
-  const bare = await bareServer(new Doorkeeper(engine, { allowsLocal: false }));
+  const doorkeeper = new Doorkeeper(engine, { allowsLocal: false });
+  const bare = await bareServer(doorkeeper, () => Promise.resolve({}));
+  const starting = await bareServer(doorkeeper, async ({ payload }) => {
+    const { job } = await app.start(noop, payload);
+    return { job_id: job.id };
+  });
   return {
     app,
     port: Number(new URL(serving.url).port),
     barePort: (bare.address() as AddressInfo).port,
+    startingPort: (starting.address() as AddressInfo).port,
     token,
     async close() {
       await serving.close();
-      bare.closeAllConnections();
-      await new Promise((resolve) => bare.close(resolve));
+      for (const server of [bare, starting]) {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
       await app.close();
     },
   };
 }
 
-function bareServer(doorkeeper: Doorkeeper): Promise<Server> {
+type Asked = { readonly job_type: string; readonly payload: unknown };
+
+function bareServer(doorkeeper: Doorkeeper, handle: (asked: Asked) => Promise<object>): Promise<Server> {
   const routes = new Hono().post('/api/v1/jobs', async (context) => {
     const { tenantId } = await doorkeeper.admit(context.req.raw.headers, {
       method: 'POST',
       access: 'operator',
     });
     const { value } = await readBody(context.req.raw);
-    const data = { tenant_id: tenantId, job_type: (value as { job_type: string }).job_type };
+    const asked = value as Asked;
+    const data = { tenant_id: tenantId, job_type: asked.job_type, ...(await handle(asked)) };
     return context.json({ success: true, data, message: 'ok' }, 201);
   });
   const hear = getRequestListener(routes.fetch);
