@@ -12,7 +12,7 @@ import { BUCKETS } from '../kernel/index.js';
 import { Asked } from './asked.js';
 import { ERROR_STATUS } from './error-status.js';
 import { beginKeyed, type Keyed } from './first-answers.js';
-import { readBody } from './read-body.js';
+import { MOST_PUBLIC_BYTES, MOST_REQUEST_BYTES, readBody } from './read-body.js';
 import { readFields } from './read-fields.js';
 import { isKeyed, type Answer, type Backend, type Caller, type Route } from './route.js';
 
@@ -69,7 +69,9 @@ export class Api {
       const caller = route.access === 'public' ? NOBODY : await this.#backend.door.admit(headers, route);
       const params = readFields(route.params, address.param(), 'path');
       const query = readFields(route.query, address.query(), 'query');
-      const { text, value } = route.body ? await readBody(raw) : { text: '', value: null };
+      const { text, value } = route.body
+        ? await readBody(raw, mostBytesOf(route))
+        : { text: '', value: null };
       const body = route.body ? readFields(route.body, value, 'body') : null;
       const request = new Asked(this.#backend, raw, { caller, params, query, body, newId: this.#newId });
       const key = isKeyed(route) ? headers.get('idempotency-key') : null;
@@ -157,6 +159,9 @@ export class Api {
     return response;
   }
 }
+
+const mostBytesOf = ({ access }: Route): number =>
+  access === 'public' ? MOST_PUBLIC_BYTES : MOST_REQUEST_BYTES;
 
 async function settle(first: Keyed, response: Response, once: string | null): Promise<void> {
   const { status } = response;

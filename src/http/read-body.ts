@@ -2,6 +2,8 @@ import { PawlError } from '../errors.js';
 
 /** A request of this size is read; a thousand jobs with payloads of some kilobytes fit in. */
 export const MOST_REQUEST_BYTES = 4 * 1_048_576;
+/** What strangers may send: a key, with room to spare. It is read and parsed before anybody knows who they are. */
+export const MOST_PUBLIC_BYTES = 4_096;
 /** A payload may be 64 levels deep, and lies a few levels down in its request. */
 const MOST_DEPTH = 70;
 
@@ -10,6 +12,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** The JSON of a request's body. What is too large is not read to its end. */
 export async function readBody(
   request: Request,
+  mostBytes: number = MOST_REQUEST_BYTES,
 ): Promise<{ readonly text: string; readonly value: unknown }> {
   const type = request.headers.get('content-type') ?? '';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
@@ -17,22 +20,22 @@ export async function readBody(
       detail: type === '' ? 'the request has no content-type' : `the content-type is '${type.slice(0, 80)}'`,
     });
   }
-  const text = decode(await readBytes(request));
+  const text = decode(await readBytes(request, mostBytes));
   const value = parse(text);
   if (text.includes('__proto__') || text.includes('\\u')) expectNoPrototype(value);
   return { text, value };
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
+async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? 'NaN');
-  if (announced > MOST_REQUEST_BYTES) throw tooLarge();
+  if (announced > mostBytes) throw tooLarge(mostBytes);
   // One that is announced to be small is read at once, which is much the quickest.
-  if (announced <= MOST_REQUEST_BYTES) return new Uint8Array(await request.arrayBuffer());
+  if (announced <= mostBytes) return new Uint8Array(await request.arrayBuffer());
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     size += part.length;
-    if (size > MOST_REQUEST_BYTES) throw tooLarge();
+    if (size > mostBytes) throw tooLarge(mostBytes);
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -92,9 +95,9 @@ function expectNoPrototype(value: unknown): void {
   for (const member of Object.values(value)) expectNoPrototype(member);
 }
 
-function tooLarge(): PawlError {
+function tooLarge(most: number): PawlError {
   return new PawlError('REQUEST_TOO_LARGE', {
-    detail: `the body has more than ${MOST_REQUEST_BYTES} bytes`,
-    details: { most: MOST_REQUEST_BYTES },
+    detail: `the body has more than ${most} bytes`,
+    details: { most },
   });
 }

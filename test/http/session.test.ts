@@ -65,6 +65,12 @@ describe('JOB-14 a browser that is signed in', () => {
     },
   );
 
+  test('a stranger’s request is read only as far as a key is long', async () => {
+    const rig = await rigOf();
+    const { status, error } = await rig.post(SESSION, { key: 'x'.repeat(5_000) }, { key: null });
+    expect([status, error.code, error.details]).toEqual([413, 'REQUEST_TOO_LARGE', { most: 4_096 }]);
+  });
+
   test('signing out takes the cookie away', async () => {
     const rig = await rigOf();
     const headers = await signIn(rig, 'viewer');
