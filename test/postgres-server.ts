@@ -11,6 +11,8 @@ export type PostgresServer = {
   readonly url: string;
   /** A new, empty database: its URL. */
   createDatabase(): Promise<string>;
+  /** Takes one away again, whoever is connected to it. */
+  dropDatabase(url: string): Promise<void>;
   /** Lets the server's user into a folder, and answers with its path. */
   reachable(folder: string): string;
   stop(): Promise<void>;
@@ -111,6 +113,7 @@ function server(url: string, { stop, power }: Pick<PostgresServer, 'stop' | 'pow
       await ask(url, `CREATE DATABASE ${name}`);
       return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
     },
+    dropDatabase: (at) => ask(url, `DROP DATABASE ${new URL(at).pathname.slice(1)} WITH (FORCE)`),
   };
 }
 

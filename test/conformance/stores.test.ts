@@ -34,11 +34,16 @@ afterAll(async () => {
 const SEQUENCES = Number(process.env['PAWL_SEQUENCES'] ?? 75);
 const SEED = Number(process.env['PAWL_SEED'] ?? 1);
 const MEAN_LENGTH = 150;
+/** Beyond these, databases are dropped as soon as they are done with: one takes 8 MB, and dropping it a checkpoint. */
+const MOST_KEPT = 200;
 
 let cases = 0;
 
+/** `remove`: what it has made may go. */
+type Fresh = () => OpenStore & { readonly remove?: () => Promise<void> };
+
 /** Fresh data for each case; the same data for each connection of a case. */
-const STORES: Readonly<Record<string, () => OpenStore>> = {
+const STORES: Readonly<Record<string, Fresh>> = {
   memory: () => {
     let shared: ReturnType<typeof memoryStore> | undefined;
     // It is gone once it is closed, and several hold it.
@@ -57,7 +62,12 @@ const STORES: Readonly<Record<string, () => OpenStore>> = {
     };
     const open: OpenStore = async ({ clock, name }) =>
       postgresStore({ url: await urlOf(name), clock, now: () => clock.now() });
-    return Object.assign(open, { cut: async () => cutConnections(await urlOf('main')) });
+    return Object.assign(open, {
+      cut: async () => cutConnections(await urlOf('main')),
+      remove: async () => {
+        for (const url of urls.values()) await postgres.dropDatabase(await url);
+      },
+    });
   },
 };
 
@@ -82,12 +92,14 @@ for (const [store, fresh] of Object.entries(STORES)) {
 }
 
 describe('every store says the same as the memory store', () => {
-  const said = async (fresh: () => OpenStore, operations: readonly Draws[]): Promise<string[]> => {
-    const rig = await Rig.start(fresh());
+  const said = async (fresh: Fresh, operations: readonly Draws[]): Promise<string[]> => {
+    const open = fresh();
+    const rig = await Rig.start(open);
     try {
       return await randomTraffic(rig, operations);
     } finally {
       await rig.stop();
+      if (SEQUENCES > MOST_KEPT) await open.remove?.();
     }
   };
   const operation = fc.array(fc.nat({ max: 9_999 }), { minLength: DRAWS, maxLength: DRAWS });
