@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'examples/**/*.test.ts', 'dashboard/**/*.test.ts'],
     // Generous, for a busy machine: a test that hangs is noticed all the same, and none waits for time to pass.
     testTimeout: 30_000,
     // Much of the time goes into waiting for processes and servers: two files at once, even on two cores.

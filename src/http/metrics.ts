@@ -6,7 +6,7 @@ import type { LaneHead, LiveCount, TenantCount } from '../ports/store.js';
 import type { LoopLag } from './loop-lag.js';
 
 /** What only the store can tell. */
-type Stock = {
+export type Stock = {
   readonly live: readonly LiveCount[];
   readonly letters: readonly TenantCount[];
   readonly heads: readonly LaneHead[];
@@ -36,28 +36,34 @@ export class Metrics {
     this.#streams = streams;
   }
 
-  /** What concerns tenants is shown of one only. */
-  async text(tenantId: string): Promise<string> {
-    const { meters, storeHealth } = this.#engine;
+  /** What the store last told of a tenant. */
+  async stockOf(tenantId: string): Promise<Stock> {
     const { live, letters, heads, now } = await this.#look();
     const own = <T extends { readonly tenantId: string }>(all: readonly T[]): T[] =>
       all.filter((one) => one.tenantId === tenantId);
+    return { live: own(live), letters: own(letters), heads: own(heads), now };
+  }
+
+  /** What concerns tenants is shown of one only. */
+  async text(tenantId: string): Promise<string> {
+    const { meters, storeHealth } = this.#engine;
+    const { live, letters, heads, now } = await this.stockOf(tenantId);
     const ofTenant = ({ counts }: Tally): Sample[] => [
       { labels: { tenant: tenantId }, value: counts.get(tenantId) ?? 0 },
     ];
     const lines = [
       ...write(
         'pawl_jobs',
-        own(live).map(({ status, count }) => ({ labels: { tenant: tenantId, status }, value: count })),
+        live.map(({ status, count }) => ({ labels: { tenant: tenantId, status }, value: count })),
       ),
       ...write('pawl_jobs_finished_total', byName(meters.finished, 'status')),
       ...write(
         'pawl_dlq_open',
-        own(letters).map(({ count }) => ({ labels: { tenant: tenantId }, value: count })),
+        letters.map(({ count }) => ({ labels: { tenant: tenantId }, value: count })),
       ),
       ...write('pawl_dlq_entries_total', ofTenant(meters.dlqEntries)),
       ...write('pawl_transitions_refused_total', ofTenant(meters.transitionsRefused)),
-      ...write('pawl_queue_oldest_seconds', oldest(own(heads), now)),
+      ...write('pawl_queue_oldest_seconds', oldest(heads, now)),
       ...writeHistogram('pawl_claim_wait_seconds', meters.wait),
       ...write('pawl_leases_expired_total', [{ value: meters.leasesExpired }]),
       ...write('pawl_fenced_writes_total', [{ value: meters.fencedWrites }]),

@@ -8,6 +8,7 @@ import { jobDetailRoutes } from './routes/job-details.js';
 import { jobRoutes } from './routes/jobs.js';
 import { keyRoutes } from './routes/keys.js';
 import { operationRoutes } from './routes/operations.js';
+import { overviewRoutes } from './routes/overview.js';
 import { runRoutes } from './routes/runs.js';
 import { scheduleRoutes } from './routes/schedules.js';
 import { sessionRoutes } from './routes/session.js';
@@ -29,6 +30,7 @@ const described: readonly Route[] = [
   ...deadLetterRoutes,
   ...scheduleRoutes,
   ...operationRoutes,
+  ...overviewRoutes,
   ...callbackRoutes,
   ...keyRoutes,
   ...sessionRoutes,

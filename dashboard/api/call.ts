@@ -1,0 +1,92 @@
+import { heardFrom, notHeard, signedOut } from '../live/connection.js';
+import { WrongShape, type Shape } from './shape.js';
+
+/** The server said no. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly code: string;
+  readonly requestId: string | null;
+
+  constructor(status: number, { code, message, requestId }: Pick<Refusal, 'code' | 'message' | 'requestId'>) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.requestId = requestId;
+  }
+}
+
+/** Nobody answered. */
+export class Unreachable extends Error {
+  override readonly name = 'Unreachable';
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Query = Readonly<Record<string, string | number | null | undefined>>;
+type Options = { readonly query?: Query; readonly body?: unknown; readonly signal?: AbortSignal };
+
+export function get<T>(path: string, shape: Shape<T>, options: Omit<Options, 'body'> = {}): Promise<T> {
+  return call('GET', path, shape, options);
+}
+
+export function post<T>(path: string, shape: Shape<T>, body: unknown = {}): Promise<T> {
+  return call('POST', path, shape, { body });
+}
+
+/** Asks the API, and reads `data` of its answer. Throws Refusal, Unreachable or WrongShape. */
+export async function call<T>(
+  method: Method,
+  path: string,
+  shape: Shape<T>,
+  { query = {}, body, signal }: Options = {},
+): Promise<T> {
+  const response = await send(path + searchOf(query), {
+    method,
+    credentials: 'same-origin',
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const envelope = (await response.json().catch(() => null)) as Envelope | null;
+  if (response.status === 401) signedOut.set(signedOut.value + 1);
+  if (!response.ok) throw refusalOf(response.status, envelope);
+  if (envelope === null) throw new WrongShape('the answer', 'JSON');
+  return shape(envelope.data, 'data');
+}
+
+type Envelope = {
+  readonly data?: unknown;
+  readonly error?: { readonly code?: unknown; readonly message?: unknown };
+  readonly meta?: { readonly request_id?: unknown };
+};
+
+async function send(url: string, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(url, init);
+    heardFrom(response.headers);
+    return response;
+  } catch (cause) {
+    if (init.signal?.aborted) throw cause;
+    notHeard();
+    throw new Unreachable('The server does not answer.', { cause });
+  }
+}
+
+/** What an answer without success says, whoever wrote it: a proxy in between sends no envelope. */
+export function refusalOf(status: number, envelope: Envelope | null): Refusal {
+  const { code, message } = envelope?.error ?? {};
+  const requestId = envelope?.meta?.request_id;
+  return new Refusal(status, {
+    code: typeof code === 'string' ? code : `HTTP ${status}`,
+    message: typeof message === 'string' ? message : `The server answered with status ${status}.`,
+    requestId: typeof requestId === 'string' ? requestId : null,
+  });
+}
+
+export function searchOf(query: Query): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined && value !== '') search.set(name, String(value));
+  }
+  return search.size === 0 ? '' : `?${search.toString()}`;
+}

@@ -1,0 +1,53 @@
+import type { ComponentChildren } from 'preact';
+
+export type Column<T> = {
+  readonly name: string;
+  readonly cell: (row: T) => ComponentChildren;
+  /** Figures stand under each other. */
+  readonly isNumber?: boolean;
+  /** Left out where there is no room for it. */
+  readonly isWide?: boolean;
+  /** Takes whatever room is left, and cuts what is longer. */
+  readonly grows?: boolean;
+};
+
+type Props<T> = {
+  readonly caption: string;
+  readonly rows: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly keyOf: (row: T) => string;
+  readonly empty: ComponentChildren;
+};
+
+export function Table<T>({ caption, rows, columns, keyOf, empty }: Props<T>) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>;
+  return (
+    <table>
+      <caption class="unseen">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <th key={column.name} scope="col" class={classOf(column)}>
+              {column.name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map((column) => (
+              <td key={column.name} class={classOf(column)} data-label={column.name}>
+                {column.cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function classOf<T>({ isNumber, isWide, grows }: Column<T>): string {
+  return [isNumber && 'number', isWide && 'wide', grows && 'grows'].filter(Boolean).join(' ');
+}

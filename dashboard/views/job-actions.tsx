@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks';
+import { cancelJob, retryJob, signalJob, type Job } from '../api/jobs.js';
+import type { LogEvent } from '../job-log.js';
+import { Action } from '../parts/action.js';
+import { Id } from '../parts/id.js';
+import { readJson } from '../read-json.js';
+import { hrefOf } from '../route.js';
+
+type Props = { readonly job: Job; readonly events: readonly LogEvent[]; readonly reload: () => void };
+
+export function JobActions({ job, reload }: Props) {
+  const isOver = job.finished_at !== null;
+  return (
+    <div class="actions">
+      {isOver ? (
+        <RetryAction job={job} />
+      ) : (
+        <>
+          <SignalAction jobId={job.job_id} name="" reload={reload} />
+          <CancelAction job={job} reload={reload} />
+        </>
+      )}
+    </div>
+  );
+}
+
+function CancelAction({ job, reload }: Omit<Props, 'events'>) {
+  const [reason, setReason] = useState('');
+  return (
+    <Action
+      label="Cancel job"
+      title="Cancel this job?"
+      isDangerous
+      onDone={reload}
+      act={() => cancelJob(job.job_id, reason.trim())}
+      answer={() => <p>The job is cancelled.</p>}
+    >
+      <p>
+        Job <code>{job.job_id}</code> of task <strong>{job.job_type}</strong> ends for good. A handler that
+        runs it is aborted, nothing more of it is recorded, and its children are cancelled too. Effects that
+        have happened stay.
+      </p>
+      <label>
+        Reason (kept in its log)
+        <input
+          value={reason}
+          maxLength={1_000}
+          autofocus
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </label>
+    </Action>
+  );
+}
+
+const OUTCOMES = {
+  delivered: 'The job waited for it, and goes on.',
+  kept: 'The job does not wait for it yet. It is kept for the job.',
+  repeated: 'This signal came before: once is all that counts, and nothing was changed.',
+} as const;
+
+/** The same rule as the server's, so that a slip is told before it is sent. */
+const KEY = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+
+type SignalProps = { readonly jobId: string; readonly name: string; readonly reload: () => void };
+
+/** `name`: what the job is known to wait for; empty if somebody has to say it. */
+export function SignalAction({ jobId, name, reload }: SignalProps) {
+  const [key, setKey] = useState(name);
+  const [text, setText] = useState('');
+  const payload = readJson(text);
+  const missing = !KEY.test(key)
+    ? 'The name begins with a letter or a digit; then letters, digits, dots, dashes, colons and underscores.'
+    : payload.problem === null
+      ? null
+      : `The payload is no JSON: ${payload.problem}`;
+  return (
+    <Action
+      label={name === '' ? 'Signal' : 'Send signal'}
+      title="Signal this job"
+      missing={missing}
+      onDone={reload}
+      act={() => signalJob(jobId, { key, payload: payload.value })}
+      answer={({ outcome }) => <p>{OUTCOMES[outcome]}</p>}
+    >
+      <p>
+        Whoever waits in job <code>{jobId}</code> for a signal of this name goes on with the payload.
+      </p>
+      <label>
+        Name
+        <input
+          value={key}
+          spellcheck={false}
+          autofocus={name === ''}
+          onInput={(event) => setKey(event.currentTarget.value)}
+        />
+      </label>
+      <label>
+        Payload (JSON; nothing is null)
+        <textarea
+          rows={5}
+          value={text}
+          spellcheck={false}
+          autofocus={name !== ''}
+          placeholder={'{ "by": "Ada" }'}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+    </Action>
+  );
+}
+
+function RetryAction({ job }: { readonly job: Job }) {
+  return (
+    <Action
+      label="Retry as new"
+      title="Do this work once more?"
+      act={() => retryJob(job.job_id)}
+      answer={(started) => (
+        <p>
+          Started as <Id value={started.job_id} href={hrefOf('jobs', { id: started.job_id })} />
+        </p>
+      )}
+    >
+      <p>
+        A new job of task <strong>{job.job_type}</strong> is started with the same input. This one stays as it
+        is. Effects of this one that have happened are made again by the new job, unless the receiver knows
+        them by what they say.
+      </p>
+      {job.dlq_id !== null && (
+        <p>
+          It also lies in the dead letters. To have it dealt with there,{' '}
+          <a href={hrefOf('dead-letters', { id: job.dlq_id })}>requeue it</a> instead.
+        </p>
+      )}
+    </Action>
+  );
+}

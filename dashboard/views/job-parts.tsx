@@ -1,0 +1,120 @@
+import type { Attempt, JobDetails, Step } from '../api/jobs.js';
+import { mayAct } from '../api/session.js';
+import { useShared } from '../context.js';
+import { childrenOf, effectsOf, waitsOf, type Child, type LogEvent, type Wait } from '../job-log.js';
+import { Id } from '../parts/id.js';
+import { Mark } from '../parts/mark.js';
+import { Table, type Column } from '../parts/table.js';
+import { Span, Time } from '../parts/time.js';
+import { hrefOf } from '../route.js';
+import { EffectList } from './effect-list.js';
+import { SignalAction } from './job-actions.js';
+
+type Props = {
+  readonly details: JobDetails;
+  readonly events: readonly LogEvent[];
+  readonly reload: () => void;
+};
+
+/** What a job is made of. Parts that it does not have are not spoken of. */
+export function JobParts({ details: { job, steps, attempts }, events, reload }: Props) {
+  const waits = job.finished_at === null ? waitsOf(events).filter(({ outcome }) => outcome === null) : [];
+  const effects = effectsOf(events);
+  const children = childrenOf(events);
+  return (
+    <>
+      {waits.length > 0 && (
+        <section>
+          <h2>Waits for</h2>
+          <Waits waits={waits} jobId={job.job_id} reload={reload} />
+        </section>
+      )}
+      <section>
+        <h2>Attempts</h2>
+        <Table
+          caption="Attempts"
+          rows={attempts}
+          columns={ATTEMPTS}
+          keyOf={({ attempt }) => `${attempt}`}
+          empty="No worker has taken it yet."
+        />
+      </section>
+      {steps.length > 0 && (
+        <section>
+          <h2>Steps</h2>
+          <Table caption="Steps" rows={steps} columns={STEPS} keyOf={({ name }) => name} empty="" />
+        </section>
+      )}
+      {effects.length > 0 && (
+        <section>
+          <h2>Effects</h2>
+          <EffectList
+            jobId={job.job_id}
+            effects={effects}
+            isOver={job.finished_at !== null}
+            reload={reload}
+          />
+        </section>
+      )}
+      {children.length > 0 && (
+        <section>
+          <h2>Children</h2>
+          <Table
+            caption="Children"
+            rows={children}
+            columns={CHILDREN}
+            keyOf={({ childId }) => childId}
+            empty=""
+          />
+        </section>
+      )}
+    </>
+  );
+}
+
+type WaitsProps = { readonly waits: readonly Wait[]; readonly jobId: string; readonly reload: () => void };
+
+function Waits({ waits, jobId, reload }: WaitsProps) {
+  const { session } = useShared();
+  const columns: Column<Wait>[] = [
+    { name: 'kind', cell: ({ kind }) => <Mark word="waiting" label={kind} /> },
+    { name: 'key', cell: ({ key }) => <code>{key}</code>, grows: true },
+    { name: 'reason', cell: ({ reason }) => reason ?? '', isWide: true },
+    { name: 'since', cell: ({ since }) => <Time at={since} /> },
+    { name: 'until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+  ];
+  if (mayAct(session)) {
+    columns.push({
+      name: '',
+      // What the engine waits for by itself has a `#` in its key, and no signal ends it.
+      cell: ({ key }) => (key.includes('#') ? '' : <SignalAction jobId={jobId} name={key} reload={reload} />),
+    });
+  }
+  return <Table caption="Open waits" rows={waits} columns={columns} keyOf={({ key }) => key} empty="" />;
+}
+
+const ATTEMPTS: readonly Column<Attempt>[] = [
+  { name: 'attempt', cell: ({ attempt }) => attempt, isNumber: true },
+  { name: 'outcome', cell: ({ outcome }) => <Mark word={outcome ?? 'running'} /> },
+  { name: 'error', cell: ({ error_code: code }) => (code === null ? '' : <code>{code}</code>), grows: true },
+  { name: 'started', cell: ({ started_at: at }) => <Time at={at} /> },
+  { name: 'took', cell: ({ started_at: from, ended_at: to }) => <Span from={from} to={to} /> },
+];
+
+const STEPS: readonly Column<Step>[] = [
+  { name: 'status', cell: ({ status }) => <Mark word={status} /> },
+  { name: 'step', cell: ({ name }) => <code title={name}>{name}</code> },
+  { name: 'message', cell: ({ message }) => <span title={message ?? ''}>{message}</span>, grows: true },
+  { name: 'started', cell: ({ started_at: at }) => <Time at={at} /> },
+  {
+    name: 'took',
+    cell: ({ started_at: from, finished_at: to }) => <Span from={from} to={to} />,
+    isWide: true,
+  },
+];
+
+const CHILDREN: readonly Column<Child>[] = [
+  { name: 'job', cell: ({ childId: id }) => <Id value={id} href={hrefOf('jobs', { id })} /> },
+  { name: 'task', cell: ({ task }) => task, grows: true },
+  { name: 'step', cell: ({ step }) => <code>{step}</code> },
+];
