@@ -124,8 +124,12 @@ function Connection() {
   const now = useNow();
   if (lostSince === null) {
     return (
-      <p class="connection" role="status">
-        <Mark word="live" label="Live" />
+      <p
+        class="connection"
+        role="status"
+        title="Everything here is asked for again every 5 seconds, while this tab is seen."
+      >
+        <Mark word="live" label="Live, every 5 s" />
       </p>
     );
   }

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { held } from './hold.js';
 
 /** Often enough to watch, seldom enough to leave open. */
 export const POLL_MS = 5_000;
@@ -12,7 +13,7 @@ export type Polled<T> = {
 
 /**
  * Asks again and again while the tab is seen. `key` says what is asked for: with another one everything begins anew. A
- * tab that is hidden asks nothing, and once it is seen again it asks at once.
+ * tab that is hidden asks nothing, and once it is seen again it asks at once; so it is while a question is open.
  */
 export function usePolled<T>(
   key: string,
@@ -36,8 +37,11 @@ export function usePolled<T>(
       underWay = null;
       if (everyMs !== null && !document.hidden) timer = setTimeout(run, everyMs);
     };
+    let hasAsked = false;
     const run = (): void => {
       clearTimeout(timer);
+      if (hasAsked && held.value > 0) return;
+      hasAsked = true;
       underWay?.abort();
       const request = new AbortController();
       underWay = request;
@@ -54,11 +58,15 @@ export function usePolled<T>(
       if (document.hidden) clearTimeout(timer);
       else run();
     };
+    const release = held.observe((count) => {
+      if (count === 0) run();
+    });
     ask.current = run;
     run();
     document.addEventListener('visibilitychange', seen);
     return () => {
       clearTimeout(timer);
+      release();
       underWay?.abort();
       document.removeEventListener('visibilitychange', seen);
     };

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useHold } from '../live/hold.js';
 import { Problem } from './problem.js';
 
 type Props<T> = {
@@ -12,14 +13,12 @@ type Props<T> = {
   readonly act: () => Promise<T>;
   /** What the server has answered, in words. */
   readonly answer: (result: T) => ComponentChildren;
-  /** Something may have changed, whether it went well or not. */
-  readonly onDone?: () => void;
   readonly isDangerous?: boolean;
   /** What is still missing; null if nothing is. */
   readonly missing?: string | null;
 };
 
-/** A button that asks before it acts, and then shows what came of it. */
+/** A button that asks before it acts, and then shows what came of it. The view is asked for anew once it is closed. */
 export function Action<T>(props: Props<T>) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -38,21 +37,20 @@ type State<T> =
   | { readonly at: 'done'; readonly result: T };
 
 function Asking<T>({ close, ...props }: Props<T> & { readonly close: () => void }) {
-  const { label, title, children, act, answer, onDone, isDangerous = false, missing = null } = props;
+  const { label, title, children, act, answer, isDangerous = false, missing = null } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const [state, setState] = useState<State<T>>({ at: 'asking' });
+  useHold();
   useEffect(() => dialog.current?.showModal(), []);
 
   const submit = (event: Event): void => {
     event.preventDefault();
     if (missing !== null || state.at === 'acting') return;
     setState({ at: 'acting' });
-    act()
-      .then(
-        (result) => setState({ at: 'done', result }),
-        (error: unknown) => setState({ at: 'refused', error }),
-      )
-      .finally(() => onDone?.());
+    act().then(
+      (result) => setState({ at: 'done', result }),
+      (error: unknown) => setState({ at: 'refused', error }),
+    );
   };
   const isOver = state.at === 'done';
   return (

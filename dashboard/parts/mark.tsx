@@ -1,5 +1,6 @@
 /** Shapes that tell states apart without their colours. */
 const SHAPES = {
+  dot: <circle cx="6" cy="6" r="3" />,
   ring: <circle cx="6" cy="6" r="4" class="stroke" />,
   dots: (
     <>

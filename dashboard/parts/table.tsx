@@ -5,6 +5,8 @@ export type Column<T> = {
   readonly cell: (row: T) => ComponentChildren;
   /** Figures stand under each other. */
   readonly isNumber?: boolean;
+  /** Needs no name where there is no room for a head. */
+  readonly speaks?: boolean;
   /** Left out where there is no room for it. */
   readonly isWide?: boolean;
   /** Takes whatever room is left, and cuts what is longer. */
@@ -48,6 +50,8 @@ export function Table<T>({ caption, rows, columns, keyOf, empty }: Props<T>) {
   );
 }
 
-function classOf<T>({ isNumber, isWide, grows }: Column<T>): string {
-  return [isNumber && 'number', isWide && 'wide', grows && 'grows'].filter(Boolean).join(' ');
+function classOf<T>({ isNumber, isWide, grows, speaks }: Column<T>): string {
+  return [isNumber && 'number', isWide && 'wide', grows && 'grows', speaks && 'speaks']
+    .filter(Boolean)
+    .join(' ');
 }

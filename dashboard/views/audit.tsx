@@ -8,11 +8,16 @@ import { Table, type Column } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 
 const COLUMNS: readonly Column<AuditPage['entries'][number]>[] = [
-  { name: 'when', cell: ({ at }) => <Time at={at} /> },
-  { name: 'what', cell: ({ action }) => action },
+  { name: 'when', speaks: true, cell: ({ at }) => <Time at={at} /> },
+  { name: 'what', speaks: true, cell: ({ action }) => action },
   { name: 'subject', cell: ({ subject }) => <Id value={subject} /> },
-  { name: 'who', cell: ({ by }) => <span title={by}>{by}</span> },
-  { name: 'reason', cell: ({ reason }) => <span title={reason ?? ''}>{reason}</span>, grows: true },
+  { name: 'who', speaks: true, cell: ({ by }) => <span title={by}>{by}</span> },
+  {
+    name: 'reason',
+    speaks: true,
+    cell: ({ reason }) => <span title={reason ?? ''}>{reason}</span>,
+    grows: true,
+  },
 ];
 
 export function Audit({ query }: { readonly query: Readonly<Record<string, string>> }) {

@@ -22,17 +22,18 @@ type Entry = DeadCallbacks['entries'][number];
 
 const SUBSCRIPTIONS: readonly Column<Subscription>[] = [
   { name: 'subscription', cell: ({ subscription_id: id }) => <Id value={id} /> },
-  { name: 'URL', cell: ({ url }) => <span title={url}>{url}</span>, grows: true },
-  { name: 'hears of', cell: ({ events, job_types: tasks }) => hears(events, tasks) },
+  { name: 'URL', speaks: true, cell: ({ url }) => <span title={url}>{url}</span>, grows: true },
+  { name: 'hears of', speaks: true, cell: ({ events, job_types: tasks }) => hears(events, tasks) },
   { name: 'contract', cell: ({ contract }) => contract, isWide: true },
   { name: 'created', cell: ({ created_at: at }) => <Time at={at} />, isWide: true },
 ];
 
 const DEAD: readonly Column<Entry>[] = [
-  { name: 'state', cell: () => <Mark word="failed" label="given up" /> },
+  { name: 'state', speaks: true, cell: () => <Mark word="failed" label="given up" /> },
   { name: 'subscription', cell: ({ subscription_id: id }) => <Id value={id} />, grows: true },
   {
     name: 'job',
+    speaks: true,
     cell: ({ job_id: id }) => (id === null ? '' : <Id value={id} href={hrefOf('jobs', { id })} />),
   },
   { name: 'tries', cell: ({ tries }) => tries, isNumber: true },
@@ -48,7 +49,7 @@ export function Callbacks({ query }: { readonly query: Readonly<Record<string, s
   const subscriptions = usePolled('subscriptions', readSubscriptions);
   const again: Column<Entry> = {
     name: '',
-    cell: (entry) => <Redrive entries={[entry]} label="Send again" reload={dead.reload} />,
+    cell: (entry) => <Redrive entries={[entry]} label="Send again" />,
   };
   return (
     <>
@@ -68,7 +69,7 @@ export function Callbacks({ query }: { readonly query: Readonly<Record<string, s
                 empty="No call was given up."
               />
               {mayAct(session) && entries.length > 1 && (
-                <Redrive entries={entries} label={`Send all ${entries.length} again`} reload={dead.reload} />
+                <Redrive entries={entries} label={`Send all ${entries.length} again`} />
               )}
               <Pages view="callbacks" query={query} next={next} />
             </>
@@ -97,14 +98,13 @@ function hears(events: readonly string[], tasks: readonly string[] | null): stri
   return `${events.join(' and ')} of ${tasks === null ? 'every task' : tasks.join(', ')}`;
 }
 
-type Props = { readonly entries: readonly Entry[]; readonly label: string; readonly reload: () => void };
+type Props = { readonly entries: readonly Entry[]; readonly label: string };
 
-function Redrive({ entries, label, reload }: Props) {
+function Redrive({ entries, label }: Props) {
   return (
     <Action
       label={label}
       title="Make these calls again?"
-      onDone={reload}
       act={() => redrive(entries.map(({ entry_id: id }) => id))}
       answer={({ redriven }) => <p>On their way: {redriven}.</p>}
     >

@@ -19,7 +19,7 @@ import { ApproveAction, DiscardAction, RequeueAction } from './letter-actions.js
 /** What led to a dead letter, and who did what with it. */
 export function DeadLetter({ dlqId }: { readonly dlqId: string }) {
   const found = usePolled(`letter ${dlqId}`, (signal) => readLetter(dlqId, signal));
-  if (found.error instanceof Refusal && found.error.status === 404) {
+  if (found.error instanceof Refusal && found.data === null) {
     return (
       <>
         <Title name="Dead letter" />
@@ -29,12 +29,12 @@ export function DeadLetter({ dlqId }: { readonly dlqId: string }) {
   }
   return (
     <Loaded of={found} what={`dead letter ${dlqId}`}>
-      {(letter) => <Shown letter={letter} reload={found.reload} />}
+      {(letter) => <Shown letter={letter} />}
     </Loaded>
   );
 }
 
-function Shown({ letter, reload }: { readonly letter: Letter; readonly reload: () => void }) {
+function Shown({ letter }: { readonly letter: Letter }) {
   const { session } = useShared();
   const { attempts, last_events: lastEvents } = letter.context_snapshot;
   const isOpen = letter.status === 'open';
@@ -45,11 +45,11 @@ function Shown({ letter, reload }: { readonly letter: Letter; readonly reload: (
         <Title name={`Dead letter of ${letter.job_type}`} />
         {isOpen && mayAct(session) && (
           <div class="actions">
-            <RequeueAction letter={letter} reload={reload} />
+            <RequeueAction letter={letter} />
             {asked === null ? (
-              <DiscardAction letter={letter} reload={reload} />
+              <DiscardAction letter={letter} />
             ) : (
-              asked.by !== session.actor && <ApproveAction letter={letter} reload={reload} />
+              asked.by !== session.actor && <ApproveAction letter={letter} />
             )}
           </div>
         )}
@@ -57,7 +57,8 @@ function Shown({ letter, reload }: { readonly letter: Letter; readonly reload: (
       <p class="lead">
         <LetterMark letter={letter} />
         <span>
-          Its job failed for good with <code>{letter.error_code}</code> ({letter.error_class}).
+          Its job failed for good with <code>{letter.error_code}</code> ({letter.error_class}). What it said
+          is on the page of <a href={hrefOf('jobs', { id: letter.job_id })}>its job</a>.
         </span>
       </p>
       <p>
@@ -99,8 +100,8 @@ function Shown({ letter, reload }: { readonly letter: Letter; readonly reload: (
           empty="No worker ever took it."
           columns={[
             { name: 'attempt', cell: ({ attempt }) => attempt, isNumber: true },
-            { name: 'outcome', cell: ({ outcome }) => <Mark word={outcome ?? 'running'} /> },
-            { name: 'error', cell: ({ error_code: code }) => code ?? '', grows: true },
+            { name: 'outcome', speaks: true, cell: ({ outcome }) => <Mark word={outcome ?? 'running'} /> },
+            { name: 'error', speaks: true, cell: ({ error_code: code }) => code ?? '', grows: true },
             { name: 'started', cell: ({ started_at: at }) => <Time at={at} /> },
             { name: 'took', cell: ({ started_at: from, ended_at: to }) => <Span from={from} to={to} /> },
           ]}
@@ -115,8 +116,8 @@ function Shown({ letter, reload }: { readonly letter: Letter; readonly reload: (
             keyOf={({ index }) => `${index}`}
             empty="None."
             columns={[
-              { name: 'at', cell: ({ at }) => <ClockTime at={at} /> },
-              { name: 'event', cell: ({ type }) => <code>{type}</code>, grows: true },
+              { name: 'at', speaks: true, cell: ({ at }) => <ClockTime at={at} /> },
+              { name: 'event', speaks: true, cell: ({ type }) => <code>{type}</code>, grows: true },
             ]}
           />
         </section>
@@ -128,10 +129,15 @@ function Shown({ letter, reload }: { readonly letter: Letter; readonly reload: (
             keyOf={({ index }) => `${index}`}
             empty="Nobody has done anything about it."
             columns={[
-              { name: 'when', cell: ({ at }) => <Time at={at} /> },
-              { name: 'what', cell: ({ action }) => action },
-              { name: 'who', cell: ({ by }) => by, grows: true },
-              { name: 'reason', cell: ({ reason }) => reason ?? '' },
+              { name: 'when', speaks: true, cell: ({ at }) => <Time at={at} /> },
+              { name: 'what', speaks: true, cell: ({ action }) => action },
+              { name: 'who', speaks: true, cell: ({ by }) => <span title={by}>{by}</span> },
+              {
+                name: 'reason',
+                speaks: true,
+                cell: ({ reason }) => <span title={reason ?? ''}>{reason}</span>,
+                grows: true,
+              },
             ]}
           />
         </section>

@@ -15,10 +15,14 @@ import { RequeueAction, RequeueAllAction } from './letter-actions.js';
 const PAGE = 50;
 
 const COLUMNS: readonly Column<Letter>[] = [
-  { name: 'status', cell: (letter) => <LetterMark letter={letter} /> },
-  { name: 'dead letter', cell: ({ dlq_id: id }) => <Id value={id} href={hrefOf('dead-letters', { id })} /> },
-  { name: 'task', cell: ({ job_type: task }) => <span title={task}>{task}</span>, grows: true },
-  { name: 'error', cell: ({ error_code: code }) => <code title={code}>{code}</code> },
+  { name: 'status', speaks: true, cell: (letter) => <LetterMark letter={letter} /> },
+  {
+    name: 'dead letter',
+    speaks: true,
+    cell: ({ dlq_id: id }) => <Id value={id} href={hrefOf('dead-letters', { id })} />,
+  },
+  { name: 'task', speaks: true, cell: ({ job_type: task }) => <span title={task}>{task}</span>, grows: true },
+  { name: 'error', speaks: true, cell: ({ error_code: code }) => <code title={code}>{code}</code> },
   {
     name: 'attempts',
     cell: ({ context_snapshot: { attempts } }) => attempts.length,
@@ -29,6 +33,11 @@ const COLUMNS: readonly Column<Letter>[] = [
   { name: 'given up', cell: ({ created_at: at }) => <Time at={at} /> },
 ];
 
+const REQUEUE: Column<Letter> = {
+  name: '',
+  cell: (letter) => (letter.status === 'open' ? <RequeueAction letter={letter} /> : ''),
+};
+
 export function DeadLetters({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const { session } = useShared();
   const { status = 'open', job_type: task = '', error_code: code = '', cursor = '' } = query;
@@ -36,7 +45,7 @@ export function DeadLetters({ query }: { readonly query: Readonly<Record<string,
     listLetters({ status, job_type: task, error_code: code, cursor, limit: PAGE }, signal),
   );
   const acts = mayAct(session);
-  const columns = acts ? [...COLUMNS, actionsColumn(found.reload)] : COLUMNS;
+  const columns = acts ? [...COLUMNS, REQUEUE] : COLUMNS;
   return (
     <>
       <header>
@@ -60,7 +69,7 @@ export function DeadLetters({ query }: { readonly query: Readonly<Record<string,
             hint="its whole code"
             onEnter={(value) => setFilter('dead-letters', query, 'error_code', value)}
           />
-          {acts && <RequeueAllAction task={task} code={code} reload={found.reload} />}
+          {acts && <RequeueAllAction task={task} code={code} />}
         </Filters>
       </header>
       <Loaded of={found} what="dead letters">
@@ -79,13 +88,6 @@ export function DeadLetters({ query }: { readonly query: Readonly<Record<string,
       </Loaded>
     </>
   );
-}
-
-function actionsColumn(reload: () => void): Column<Letter> {
-  return {
-    name: '',
-    cell: (letter) => (letter.status === 'open' ? <RequeueAction letter={letter} reload={reload} /> : ''),
-  };
 }
 
 export function LetterMark({ letter }: { readonly letter: Letter }) {

@@ -14,7 +14,6 @@ type Props = {
   readonly jobId: string;
   readonly effects: readonly Effect[];
   readonly isOver: boolean;
-  readonly reload: () => void;
 };
 
 const LABELS: Readonly<Record<Effect['state'], string>> = {
@@ -24,16 +23,22 @@ const LABELS: Readonly<Record<Effect['state'], string>> = {
   unknown: 'nobody knows',
 };
 
-export function EffectList({ jobId, effects, isOver, reload }: Props) {
+export function EffectList({ jobId, effects, isOver }: Props) {
   const { session } = useShared();
   const columns: Column<Effect>[] = [
-    { name: 'outcome', cell: ({ state }) => <Mark word={state} label={LABELS[state]} /> },
+    { name: 'outcome', speaks: true, cell: ({ state }) => <Mark word={state} label={LABELS[state]} /> },
     {
       name: 'step',
+      speaks: true,
       cell: ({ name, entry }) => <code>{entry === 1 ? name : `${name}, entry ${entry}`}</code>,
     },
-    { name: 'effect', cell: ({ tool }) => tool },
-    { name: 'message', cell: ({ message }) => <span title={message ?? ''}>{message}</span>, grows: true },
+    { name: 'effect', speaks: true, cell: ({ tool }) => tool },
+    {
+      name: 'message',
+      speaks: true,
+      cell: ({ message }) => <span title={message ?? ''}>{message}</span>,
+      grows: true,
+    },
     { name: 'idempotency key', cell: ({ key }) => <Id value={key} />, isWide: true },
     { name: 'entered', cell: ({ enteredAt }) => <Time at={enteredAt} /> },
   ];
@@ -41,7 +46,7 @@ export function EffectList({ jobId, effects, isOver, reload }: Props) {
     columns.push({
       name: '',
       cell: ({ state, ...effect }) =>
-        state === 'unknown' ? <DecideAction jobId={jobId} effect={effect} reload={reload} /> : '',
+        state === 'unknown' ? <DecideAction jobId={jobId} effect={effect} /> : '',
     });
   }
   return (
@@ -64,11 +69,10 @@ const VERDICTS = [
 type DecideProps = {
   readonly jobId: string;
   readonly effect: Pick<Effect, 'step' | 'occurrence'>;
-  readonly reload: () => void;
 };
 
 /** An operator's word on an effect that nobody knows the outcome of. */
-export function DecideAction({ jobId, effect: { step, occurrence }, reload }: DecideProps) {
+export function DecideAction({ jobId, effect: { step, occurrence } }: DecideProps) {
   const [verdict, setVerdict] = useState<(typeof VERDICTS)[number][0] | null>(null);
   const [text, setText] = useState('null');
   const result = readJson(text);
@@ -84,7 +88,6 @@ export function DecideAction({ jobId, effect: { step, occurrence }, reload }: De
       title={`Did '${step}' happen?`}
       missing={missing}
       isDangerous
-      onDone={reload}
       act={() =>
         resolveEffect(jobId, {
           step,

@@ -12,11 +12,12 @@ import { hrefOf } from '../route.js';
 import { DecideAction } from './effect-list.js';
 
 const COLUMNS: readonly Column<UnknownEffect>[] = [
-  { name: 'outcome', cell: () => <Mark word="unknown" label="nobody knows" /> },
-  { name: 'job', cell: ({ job_id: id }) => <Id value={id} href={hrefOf('jobs', { id })} /> },
-  { name: 'task', cell: ({ job_type: task }) => task, grows: true },
+  { name: 'outcome', speaks: true, cell: () => <Mark word="unknown" label="nobody knows" /> },
+  { name: 'job', speaks: true, cell: ({ job_id: id }) => <Id value={id} href={hrefOf('jobs', { id })} /> },
+  { name: 'task', speaks: true, cell: ({ job_type: task }) => task, grows: true },
   {
     name: 'step',
+    speaks: true,
     cell: ({ step, occurrence }) => <code>{occurrence === 1 ? step : `${step}#${occurrence}`}</code>,
   },
   { name: 'waits since', cell: ({ waiting_since: at }) => <Time at={at} /> },
@@ -28,7 +29,7 @@ export function Effects() {
   const found = usePolled('unknown effects', readUnknownEffects);
   const decide: Column<UnknownEffect> = {
     name: '',
-    cell: (effect) => <DecideAction jobId={effect.job_id} effect={effect} reload={found.reload} />,
+    cell: (effect) => <DecideAction jobId={effect.job_id} effect={effect} />,
   };
   return (
     <>

@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import { cancelJob, retryJob, signalJob, type Job } from '../api/jobs.js';
-import type { LogEvent } from '../job-log.js';
 import { Action } from '../parts/action.js';
 import { Id } from '../parts/id.js';
 import { readJson } from '../read-json.js';
 import { hrefOf } from '../route.js';
 
-type Props = { readonly job: Job; readonly events: readonly LogEvent[]; readonly reload: () => void };
+type Props = { readonly job: Job };
 
-export function JobActions({ job, reload }: Props) {
+export function JobActions({ job }: Props) {
   const isOver = job.finished_at !== null;
   return (
     <div class="actions">
@@ -16,22 +15,21 @@ export function JobActions({ job, reload }: Props) {
         <RetryAction job={job} />
       ) : (
         <>
-          <SignalAction jobId={job.job_id} name="" reload={reload} />
-          <CancelAction job={job} reload={reload} />
+          <SignalAction jobId={job.job_id} name="" />
+          <CancelAction job={job} />
         </>
       )}
     </div>
   );
 }
 
-function CancelAction({ job, reload }: Omit<Props, 'events'>) {
+function CancelAction({ job }: Props) {
   const [reason, setReason] = useState('');
   return (
     <Action
       label="Cancel job"
       title="Cancel this job?"
       isDangerous
-      onDone={reload}
       act={() => cancelJob(job.job_id, reason.trim())}
       answer={() => <p>The job is cancelled.</p>}
     >
@@ -62,10 +60,10 @@ const OUTCOMES = {
 /** The same rule as the server's, so that a slip is told before it is sent. */
 const KEY = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
-type SignalProps = { readonly jobId: string; readonly name: string; readonly reload: () => void };
+type SignalProps = { readonly jobId: string; readonly name: string };
 
 /** `name`: what the job is known to wait for; empty if somebody has to say it. */
-export function SignalAction({ jobId, name, reload }: SignalProps) {
+export function SignalAction({ jobId, name }: SignalProps) {
   const [key, setKey] = useState(name);
   const [text, setText] = useState('');
   const payload = readJson(text);
@@ -79,7 +77,6 @@ export function SignalAction({ jobId, name, reload }: SignalProps) {
       label={name === '' ? 'Signal' : 'Send signal'}
       title="Signal this job"
       missing={missing}
-      onDone={reload}
       act={() => signalJob(jobId, { key, payload: payload.value })}
       answer={({ outcome }) => <p>{OUTCOMES[outcome]}</p>}
     >
@@ -110,7 +107,7 @@ export function SignalAction({ jobId, name, reload }: SignalProps) {
   );
 }
 
-function RetryAction({ job }: { readonly job: Job }) {
+function RetryAction({ job }: Props) {
   return (
     <Action
       label="Retry as new"

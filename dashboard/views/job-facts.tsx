@@ -45,9 +45,11 @@ export function JobFacts({ job }: { readonly job: Job }) {
           <Id value={requeuedFrom} href={hrefOf('dead-letters', { id: requeuedFrom })} />
         </Fact>
       )}
-      <Fact name="idempotency key">
-        <Id value={job.idempotency_key} />
-      </Fact>
+      {job.idempotency_key !== job.job_id && (
+        <Fact name="idempotency key">
+          <Id value={job.idempotency_key} />
+        </Fact>
+      )}
       <Fact name="trace">
         <Id value={job.trace_id} />
       </Fact>

@@ -13,11 +13,10 @@ import { SignalAction } from './job-actions.js';
 type Props = {
   readonly details: JobDetails;
   readonly events: readonly LogEvent[];
-  readonly reload: () => void;
 };
 
 /** What a job is made of. Parts that it does not have are not spoken of. */
-export function JobParts({ details: { job, steps, attempts }, events, reload }: Props) {
+export function JobParts({ details: { job, steps, attempts }, events }: Props) {
   const waits = job.finished_at === null ? waitsOf(events).filter(({ outcome }) => outcome === null) : [];
   const effects = effectsOf(events);
   const children = childrenOf(events);
@@ -26,7 +25,19 @@ export function JobParts({ details: { job, steps, attempts }, events, reload }: 
       {waits.length > 0 && (
         <section>
           <h2>Waits for</h2>
-          <Waits waits={waits} jobId={job.job_id} reload={reload} />
+          <Waits waits={waits} jobId={job.job_id} />
+        </section>
+      )}
+      {effects.length > 0 && (
+        <section>
+          <h2>Effects</h2>
+          <EffectList jobId={job.job_id} effects={effects} isOver={job.finished_at !== null} />
+        </section>
+      )}
+      {steps.length > 0 && (
+        <section>
+          <h2>Steps</h2>
+          <Table caption="Steps" rows={steps} columns={STEPS} keyOf={({ name }) => name} empty="" />
         </section>
       )}
       <section>
@@ -39,23 +50,6 @@ export function JobParts({ details: { job, steps, attempts }, events, reload }: 
           empty="No worker has taken it yet."
         />
       </section>
-      {steps.length > 0 && (
-        <section>
-          <h2>Steps</h2>
-          <Table caption="Steps" rows={steps} columns={STEPS} keyOf={({ name }) => name} empty="" />
-        </section>
-      )}
-      {effects.length > 0 && (
-        <section>
-          <h2>Effects</h2>
-          <EffectList
-            jobId={job.job_id}
-            effects={effects}
-            isOver={job.finished_at !== null}
-            reload={reload}
-          />
-        </section>
-      )}
       {children.length > 0 && (
         <section>
           <h2>Children</h2>
@@ -72,14 +66,14 @@ export function JobParts({ details: { job, steps, attempts }, events, reload }: 
   );
 }
 
-type WaitsProps = { readonly waits: readonly Wait[]; readonly jobId: string; readonly reload: () => void };
+type WaitsProps = { readonly waits: readonly Wait[]; readonly jobId: string };
 
-function Waits({ waits, jobId, reload }: WaitsProps) {
+function Waits({ waits, jobId }: WaitsProps) {
   const { session } = useShared();
   const columns: Column<Wait>[] = [
-    { name: 'kind', cell: ({ kind }) => <Mark word="waiting" label={kind} /> },
-    { name: 'key', cell: ({ key }) => <code>{key}</code>, grows: true },
-    { name: 'reason', cell: ({ reason }) => reason ?? '', isWide: true },
+    { name: 'kind', speaks: true, cell: ({ kind }) => <Mark word="waiting" label={kind} /> },
+    { name: 'key', speaks: true, cell: ({ key }) => <code>{key}</code>, grows: true },
+    { name: 'reason', speaks: true, cell: ({ reason }) => reason ?? '', isWide: true },
     { name: 'since', cell: ({ since }) => <Time at={since} /> },
     { name: 'until', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
   ];
@@ -87,7 +81,7 @@ function Waits({ waits, jobId, reload }: WaitsProps) {
     columns.push({
       name: '',
       // What the engine waits for by itself has a `#` in its key, and no signal ends it.
-      cell: ({ key }) => (key.includes('#') ? '' : <SignalAction jobId={jobId} name={key} reload={reload} />),
+      cell: ({ key }) => (key.includes('#') ? '' : <SignalAction jobId={jobId} name={key} />),
     });
   }
   return <Table caption="Open waits" rows={waits} columns={columns} keyOf={({ key }) => key} empty="" />;
@@ -95,16 +89,30 @@ function Waits({ waits, jobId, reload }: WaitsProps) {
 
 const ATTEMPTS: readonly Column<Attempt>[] = [
   { name: 'attempt', cell: ({ attempt }) => attempt, isNumber: true },
-  { name: 'outcome', cell: ({ outcome }) => <Mark word={outcome ?? 'running'} /> },
-  { name: 'error', cell: ({ error_code: code }) => (code === null ? '' : <code>{code}</code>), grows: true },
+  {
+    name: 'outcome',
+    speaks: true,
+    cell: ({ outcome }) => <Mark word={outcome ?? 'running'} label={outcome ?? 'under way'} />,
+  },
+  {
+    name: 'error',
+    speaks: true,
+    cell: ({ error_code: code }) => (code === null ? '' : <code>{code}</code>),
+    grows: true,
+  },
   { name: 'started', cell: ({ started_at: at }) => <Time at={at} /> },
   { name: 'took', cell: ({ started_at: from, ended_at: to }) => <Span from={from} to={to} /> },
 ];
 
 const STEPS: readonly Column<Step>[] = [
-  { name: 'status', cell: ({ status }) => <Mark word={status} /> },
-  { name: 'step', cell: ({ name }) => <code title={name}>{name}</code> },
-  { name: 'message', cell: ({ message }) => <span title={message ?? ''}>{message}</span>, grows: true },
+  { name: 'status', speaks: true, cell: ({ status }) => <Mark word={status} /> },
+  { name: 'step', speaks: true, cell: ({ name }) => <code title={name}>{name}</code> },
+  {
+    name: 'message',
+    speaks: true,
+    cell: ({ message }) => <span title={message ?? ''}>{message}</span>,
+    grows: true,
+  },
   { name: 'started', cell: ({ started_at: at }) => <Time at={at} /> },
   {
     name: 'took',
@@ -114,7 +122,7 @@ const STEPS: readonly Column<Step>[] = [
 ];
 
 const CHILDREN: readonly Column<Child>[] = [
-  { name: 'job', cell: ({ childId: id }) => <Id value={id} href={hrefOf('jobs', { id })} /> },
-  { name: 'task', cell: ({ task }) => task, grows: true },
-  { name: 'step', cell: ({ step }) => <code>{step}</code> },
+  { name: 'job', speaks: true, cell: ({ childId: id }) => <Id value={id} href={hrefOf('jobs', { id })} /> },
+  { name: 'task', speaks: true, cell: ({ task }) => task, grows: true },
+  { name: 'step', speaks: true, cell: ({ step }) => <code>{step}</code> },
 ];

@@ -11,6 +11,7 @@ import { Json } from '../parts/json.js';
 import { Loaded } from '../parts/loaded.js';
 import { Mark } from '../parts/mark.js';
 import { Problem } from '../parts/problem.js';
+import { Time } from '../parts/time.js';
 import { JobActions } from './job-actions.js';
 import { Failed, JobFacts } from './job-facts.js';
 import { JobParts } from './job-parts.js';
@@ -31,7 +32,7 @@ export function JobPage({ jobId }: { readonly jobId: string }) {
     return () => clearTimeout(timer);
   }, [count, isOver, reload]);
 
-  if (details.error instanceof Refusal && details.error.status === 404) {
+  if (details.error instanceof Refusal && details.data === null) {
     return (
       <>
         <Title name="Job" />
@@ -41,14 +42,14 @@ export function JobPage({ jobId }: { readonly jobId: string }) {
   }
   return (
     <Loaded of={details} what={`job ${jobId}`}>
-      {(found) => <Shown details={found} heard={heard} reload={reload} />}
+      {(found) => <Shown details={found} heard={heard} />}
     </Loaded>
   );
 }
 
-type Props = { readonly details: JobDetails; readonly heard: JobEvents; readonly reload: () => void };
+type Props = { readonly details: JobDetails; readonly heard: JobEvents };
 
-function Shown({ details, heard, reload }: Props) {
+function Shown({ details, heard }: Props) {
   const { session } = useShared();
   const { job, why } = details;
   const { events } = heard;
@@ -60,11 +61,19 @@ function Shown({ details, heard, reload }: Props) {
         <Title name={job.job_type}>
           <span class="job-name">{job.job_type}</span>
         </Title>
-        {mayAct(session) && <JobActions job={job} events={events} reload={reload} />}
+        {mayAct(session) && <JobActions job={job} />}
       </header>
       <p class="lead">
         <Mark word={word} label={word === job.status ? word : `${word} (${job.status})`} />
-        <span id="why">{why.sentence}</span>
+        <span id="why">
+          {why.sentence}
+          {why.until !== null && why.code !== 'running' && (
+            <>
+              {' '}
+              (<Time at={why.until} />)
+            </>
+          )}
+        </span>
       </p>
       <p>
         <Id value={job.job_id} wraps /> <Following heard={heard} />
@@ -85,7 +94,7 @@ function Shown({ details, heard, reload }: Props) {
           )}
         </section>
       </div>
-      <JobParts details={details} events={events} reload={reload} />
+      <JobParts details={details} events={events} />
       <section>
         <h2>Events</h2>
         {heard.error !== null && <Problem error={heard.error} />}

@@ -12,11 +12,15 @@ import { hrefOf } from '../route.js';
 const PAGE = 50;
 
 const COLUMNS: readonly Column<Job>[] = [
-  { name: 'status', cell: ({ status }) => <Mark word={status} /> },
-  { name: 'job', cell: ({ job_id: id }) => <Id value={id} href={hrefOf('jobs', { id })} /> },
-  { name: 'task', cell: ({ job_type: task }) => <span title={task}>{task}</span>, grows: true },
-  { name: 'error', cell: ({ error_code: code }) => (code === null ? '' : <code title={code}>{code}</code>) },
-  { name: 'queue', cell: ({ queue }) => <span title={queue}>{queue}</span>, isWide: true },
+  { name: 'status', speaks: true, cell: ({ status }) => <Mark word={status} /> },
+  { name: 'job', speaks: true, cell: ({ job_id: id }) => <Id value={id} href={hrefOf('jobs', { id })} /> },
+  { name: 'task', speaks: true, cell: ({ job_type: task }) => <span title={task}>{task}</span>, grows: true },
+  {
+    name: 'error',
+    speaks: true,
+    cell: ({ error_code: code }) => (code === null ? '' : <code title={code}>{code}</code>),
+  },
+  { name: 'queue', speaks: true, cell: ({ queue }) => <span title={queue}>{queue}</span>, isWide: true },
   { name: 'retries', cell: ({ retry_count: count }) => count, isNumber: true, isWide: true },
   { name: 'created', cell: ({ created_at: at }) => <Time at={at} /> },
   {

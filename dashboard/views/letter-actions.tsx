@@ -12,14 +12,13 @@ import { Id } from '../parts/id.js';
 import { Problem } from '../parts/problem.js';
 import { hrefOf } from '../route.js';
 
-type Props = { readonly letter: Letter; readonly reload: () => void };
+type Props = { readonly letter: Letter };
 
-export function RequeueAction({ letter, reload }: Props) {
+export function RequeueAction({ letter }: Props) {
   return (
     <Action
       label="Requeue"
       title="Requeue this dead letter?"
-      onDone={reload}
       act={() => requeueLetter(letter.dlq_id)}
       answer={({ job_id: id }) => (
         <p>
@@ -36,7 +35,7 @@ export function RequeueAction({ letter, reload }: Props) {
   );
 }
 
-export function DiscardAction({ letter, reload }: Props) {
+export function DiscardAction({ letter }: Props) {
   const [reason, setReason] = useState('');
   return (
     <Action
@@ -44,7 +43,6 @@ export function DiscardAction({ letter, reload }: Props) {
       title="Ask for this dead letter to be discarded?"
       isDangerous
       missing={reason.trim() === '' ? 'A reason is needed: another reviewer decides by it.' : null}
-      onDone={reload}
       act={() => askDiscard(letter.dlq_id, reason.trim())}
       answer={() => <p>Asked. It stays open until another reviewer agrees.</p>}
     >
@@ -65,13 +63,12 @@ export function DiscardAction({ letter, reload }: Props) {
   );
 }
 
-export function ApproveAction({ letter, reload }: Props) {
+export function ApproveAction({ letter }: Props) {
   return (
     <Action
       label="Agree to discard"
       title="Discard this dead letter?"
       isDangerous
-      onDone={reload}
       act={() => approveDiscard(letter.dlq_id)}
       answer={() => <p>Discarded. It stays on record.</p>}
     >
@@ -86,10 +83,10 @@ export function ApproveAction({ letter, reload }: Props) {
   );
 }
 
-type AllProps = { readonly task: string; readonly code: string; readonly reload: () => void };
+type AllProps = { readonly task: string; readonly code: string };
 
 /** Everything that the filters show, or rather: everything open that fits them. */
-export function RequeueAllAction({ task, code, reload }: AllProps) {
+export function RequeueAllAction({ task, code }: AllProps) {
   const filter: RequeueFilter = {
     ...(task === '' ? {} : { job_type: task }),
     ...(code === '' ? {} : { error_code: code }),
@@ -101,7 +98,6 @@ export function RequeueAllAction({ task, code, reload }: AllProps) {
       title="Requeue all open dead letters that fit?"
       isDangerous
       missing={count === null ? 'Counting first …' : count === 0 ? 'None is open that fits.' : null}
-      onDone={reload}
       act={() => requeueAll(filter, { dryRun: false })}
       answer={({ requeued, passed_over: passed }) => (
         <p>

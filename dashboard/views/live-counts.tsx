@@ -42,7 +42,13 @@ export function LiveCounts({ overview, effects, workers }: Props) {
           >
             {words
               .filter((word) => PARTS[word] !== undefined && of(word) > 0)
-              .map((word) => `${of(word).toLocaleString('en')} ${PARTS[word] ?? ''}`)
+              .map(
+                (word) =>
+                  `${share(
+                    of(word),
+                    words.reduce((sum, one) => sum + of(one), 0),
+                  )} ${PARTS[word] ?? ''}`,
+              )
               .join(', ')}
           </Count>
         ))}
@@ -80,6 +86,11 @@ export function LiveCounts({ overview, effects, workers }: Props) {
       </p>
     </section>
   );
+}
+
+/** The figure beside it need not be said twice. */
+function share(part: number, whole: number): string {
+  return part === whole ? 'all' : part.toLocaleString('en');
 }
 
 type CountProps = {

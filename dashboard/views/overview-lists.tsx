@@ -27,12 +27,12 @@ export function OverviewQueues({
         keyOf={({ queue }) => queue}
         empty="No live worker, no paused queue, and nothing that waits."
         columns={[
-          { name: 'queue', cell: ({ queue }) => queue, grows: true },
+          { name: 'queue', speaks: true, cell: ({ queue }) => queue, grows: true },
           {
             name: 'oldest waits',
             cell: ({ oldestDueAt }) => (oldestDueAt === null ? <Nothing /> : <Time at={oldestDueAt} />),
           },
-          { name: 'state', cell: ({ word, label }) => <Mark word={word} label={label} /> },
+          { name: 'state', speaks: true, cell: ({ word, label }) => <Mark word={word} label={label} /> },
         ]}
       />
       <More count={rows.length} href={hrefOf('queues')} />
@@ -55,8 +55,8 @@ export function NextSchedules({ schedules }: { readonly schedules: readonly Sche
         keyOf={({ schedule_id: id }) => id}
         empty={schedules.length === 0 ? 'There are no schedules.' : 'None of the schedules is due.'}
         columns={[
-          { name: 'schedule', cell: ({ schedule_id: id }) => id, grows: true },
-          { name: 'when', cell: timingOf, isWide: true },
+          { name: 'schedule', speaks: true, cell: ({ schedule_id: id }) => id, grows: true },
+          { name: 'when', speaks: true, cell: timingOf, isWide: true },
           { name: 'next', cell: ({ next_fire_at: at }) => <Time at={at} /> },
         ]}
       />

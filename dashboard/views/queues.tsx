@@ -11,8 +11,8 @@ import { Time } from '../parts/time.js';
 import { queueRows, type QueueRow } from './queue-rows.js';
 
 const COLUMNS: readonly Column<QueueRow>[] = [
-  { name: 'state', cell: ({ word, label }) => <Mark word={word} label={label} /> },
-  { name: 'queue', cell: ({ queue }) => queue, grows: true },
+  { name: 'state', speaks: true, cell: ({ word, label }) => <Mark word={word} label={label} /> },
+  { name: 'queue', speaks: true, cell: ({ queue }) => queue, grows: true },
   {
     name: 'oldest waits since',
     cell: ({ oldestDueAt: at }) => (at === null ? <span class="dim">nothing waits</span> : <Time at={at} />),
@@ -39,7 +39,7 @@ export function Queues() {
   });
   const action: Column<QueueRow> = {
     name: '',
-    cell: (row) => <Switch row={row} reload={found.reload} />,
+    cell: (row) => <Switch row={row} />,
   };
   return (
     <>
@@ -66,14 +66,13 @@ export function Queues() {
   );
 }
 
-function Switch({ row, reload }: { readonly row: QueueRow; readonly reload: () => void }) {
+function Switch({ row }: { readonly row: QueueRow }) {
   const { queue, pausedBy } = row;
   if (pausedBy !== null) {
     return (
       <Action
         label="Resume"
         title={`Resume queue '${queue}'?`}
-        onDone={reload}
         act={() => switchQueue(queue, 'resume')}
         answer={() => <p>Its jobs are taken again.</p>}
       >
@@ -86,7 +85,6 @@ function Switch({ row, reload }: { readonly row: QueueRow; readonly reload: () =
       label="Pause"
       title={`Pause queue '${queue}'?`}
       isDangerous
-      onDone={reload}
       act={() => switchQueue(queue, 'pause')}
       answer={() => <p>It is paused.</p>}
     >

@@ -21,13 +21,14 @@ import { timingOf } from './timing-words.js';
 const COLUMNS: readonly Column<Schedule>[] = [
   {
     name: 'state',
+    speaks: true,
     cell: ({ paused, next_fire_at: next }) => (
       <Mark word={paused ? 'paused' : next === null ? 'ended' : 'active'} />
     ),
   },
-  { name: 'schedule', cell: ({ schedule_id: id }) => <Id value={id} /> },
-  { name: 'task', cell: ({ job_type: task }) => <span title={task}>{task}</span>, grows: true },
-  { name: 'when', cell: timingOf },
+  { name: 'schedule', speaks: true, cell: ({ schedule_id: id }) => <Id value={id} /> },
+  { name: 'task', speaks: true, cell: ({ job_type: task }) => <span title={task}>{task}</span>, grows: true },
+  { name: 'when', speaks: true, cell: timingOf },
   { name: 'next', cell: ({ next_fire_at: at, paused }) => (paused ? '' : <Time at={at} />) },
   { name: 'last', cell: ({ last_fire_at: at }) => <Time at={at} />, isWide: true },
   {
@@ -43,7 +44,7 @@ export function Schedules() {
   const found = usePolled('schedules', readSchedules);
   const actions: Column<Schedule> = {
     name: '',
-    cell: (schedule) => <Actions schedule={schedule} reload={found.reload} />,
+    cell: (schedule) => <Actions schedule={schedule} />,
   };
   return (
     <>
@@ -69,16 +70,15 @@ export function Schedules() {
   );
 }
 
-type Props = { readonly schedule: Schedule; readonly reload: () => void };
+type Props = { readonly schedule: Schedule };
 
-function Actions({ schedule, reload }: Props) {
+function Actions({ schedule }: Props) {
   const { schedule_id: id, paused, job_type: task } = schedule;
   return (
     <span class="actions">
       <Action
         label="Trigger"
         title={`Fire '${id}' now?`}
-        onDone={reload}
         act={() => triggerSchedule(id)}
         answer={({ job_id: job }) => (
           <p>
@@ -95,7 +95,6 @@ function Actions({ schedule, reload }: Props) {
         <Action
           label="Resume"
           title={`Resume '${id}'?`}
-          onDone={reload}
           act={() => switchSchedule(id, 'resume')}
           answer={() => <p>It fires again.</p>}
         >
@@ -105,7 +104,6 @@ function Actions({ schedule, reload }: Props) {
         <Action
           label="Pause"
           title={`Pause '${id}'?`}
-          onDone={reload}
           act={() => switchSchedule(id, 'pause')}
           answer={() => <p>It is paused.</p>}
         >
@@ -119,7 +117,6 @@ function Actions({ schedule, reload }: Props) {
         label="Delete"
         title={`Delete '${id}'?`}
         isDangerous
-        onDone={reload}
         act={() => deleteSchedule(id)}
         answer={() => <p>It is deleted.</p>}
       >

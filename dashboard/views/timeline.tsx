@@ -44,7 +44,7 @@ function OneEvent({ event, startedAt }: { readonly event: LogEvent; readonly sta
     <li class={toneOf(word)} data-event={event.type}>
       <details onToggle={(toggled) => setOpen(toggled.currentTarget.open)}>
         <summary>
-          <Shape of="dots" />
+          <Shape of="dot" />
           <time dateTime={event.occurred_at} title={`${clockTime(at)} here\n${event.occurred_at}`}>
             +{spanInWords(at - startedAt)}
           </time>

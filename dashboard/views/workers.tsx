@@ -8,8 +8,8 @@ import { Table, type Column } from '../parts/table.js';
 import { Time } from '../parts/time.js';
 
 const COLUMNS: readonly Column<Worker>[] = [
-  { name: 'state', cell: () => <Mark word="alive" /> },
-  { name: 'worker', cell: ({ worker_id: id }) => <Id value={id} /> },
+  { name: 'state', speaks: true, cell: () => <Mark word="alive" /> },
+  { name: 'worker', speaks: true, cell: ({ worker_id: id }) => <Id value={id} /> },
   { name: 'queues', cell: ({ queues }) => queues.join(', '), grows: true },
   { name: 'lease ends', cell: ({ lease_until: at }) => <Time at={at} /> },
   { name: 'incarnation', cell: ({ incarnation }) => <Id value={incarnation} />, isWide: true },
