@@ -105,6 +105,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const sources = filesUnder('src').filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'));
+const isCode = (path: string): boolean => /\.(m?[jt]s|tsx)$/.test(path);
 const layerOf = (path: string): string => path.split('/')[1] ?? '';
 
 function importsOf(path: string): string[] {
@@ -147,6 +148,46 @@ describe('imports point one way', () => {
   });
 });
 
+describe('the dashboard', () => {
+  const files = filesUnder('dashboard').filter((path) => /\.tsx?$/.test(path));
+  const own = files.filter((path) => !/\.test\.ts$|vite\.config\.ts$/.test(path));
+
+  test.each(own)('%s imports only its own files, and Preact', (path) => {
+    for (const specifier of importsOf(path)) {
+      if (!specifier.startsWith('.')) expect(specifier).toMatch(/^preact(\/hooks)?$/);
+      else expect(join(dirname(path), specifier), path).toMatch(/^dashboard\//);
+    }
+    expect(read(path), path).not.toMatch(/\bimport\(|^import '/m);
+  });
+
+  test('is imported by nobody', () => {
+    const others = ['src', 'test', 'bench', 'examples', 'scripts'].flatMap(filesUnder).filter(isCode);
+    const importers = others.filter((path) =>
+      importsOf(path).some((one) => one.startsWith('.') && join(dirname(path), one).startsWith('dashboard/')),
+    );
+    expect(importers).toEqual([]);
+  });
+
+  test('asks for nothing but the API, and whether it is ready', () => {
+    const asked = own.flatMap((path) => [...read(path).matchAll(/'(\/(?!dashboard)[a-z][^']*)'/g)]);
+    expect(asked.length).toBeGreaterThan(8);
+    for (const [, path = ''] of asked) expect(path).toMatch(/^(\/api\/v1\/|\/readyz$)/);
+  });
+
+  test('makes no HTML out of data', () => {
+    for (const path of filesUnder('dashboard')) {
+      expect(read(path), path).not.toMatch(
+        /dangerouslySetInnerHTML|(inner|outer)HTML|insertAdjacentHTML|document\.write|\beval\(|new Function/,
+      );
+    }
+  });
+
+  test('has nothing inline in its page, which the policy of the server would refuse', () => {
+    const page = read('dashboard/index.html');
+    expect(page).not.toMatch(/<style|style=|\son\w+=|<script(?![^>]*src=)/);
+  });
+});
+
 describe('the example applications', () => {
   const files = ['examples/agent-server', 'examples/web-ui']
     .flatMap(filesUnder)
@@ -163,9 +204,9 @@ describe('the example applications', () => {
 });
 
 describe('house rules', () => {
-  const written = ['src', 'test', 'bench', 'examples', 'scripts']
+  const written = ['src', 'test', 'bench', 'examples', 'scripts', 'dashboard']
     .flatMap(filesUnder)
-    .filter((path) => /\.m?[jt]s$/.test(path));
+    .filter((path) => isCode(path) || path.endsWith('.css'));
 
   test('no file is longer than 300 lines', () => {
     const long = written
@@ -178,7 +219,7 @@ describe('house rules', () => {
     const vague = /(^|[-/.])(utils?|helpers?|types?|common|misc|shared)([-/.]|$)/;
     for (const path of written) {
       const name = path.split('/').at(-1) ?? '';
-      expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.m?[jt]s$/);
+      expect(name).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.(m?[jt]s|tsx|css)$/);
       expect(name).not.toMatch(vague);
     }
   });

@@ -28,6 +28,7 @@ export function usePolled<T>(
   const latest = useRef(load);
   latest.current = load;
   const ask = useRef(() => {});
+  const asked = useRef<string | null>(null);
 
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,11 +38,10 @@ export function usePolled<T>(
       underWay = null;
       if (everyMs !== null && !document.hidden) timer = setTimeout(run, everyMs);
     };
-    let hasAsked = false;
     const run = (): void => {
       clearTimeout(timer);
-      if (hasAsked && held.value > 0) return;
-      hasAsked = true;
+      if (asked.current === key && held.value > 0) return;
+      asked.current = key;
       underWay?.abort();
       const request = new AbortController();
       underWay = request;

@@ -12,7 +12,7 @@ import { Metrics } from '../../src/http/metrics.js';
 import { FeedHub } from '../../src/http/feed-hub.js';
 import type { Backend, Route } from '../../src/http/route.js';
 import { ROUTES } from '../../src/http/route-table.js';
-import { serve } from '../../src/http/serve.js';
+import { serve, type ServeOptions } from '../../src/http/serve.js';
 import { testApp, type TestApp, type TestAppOptions } from '../../src/testkit/index.js';
 
 /** What came back, with its envelope taken apart. */
@@ -86,6 +86,8 @@ export type RigOptions = TestAppOptions & {
   readonly defaultTask?: string;
   /** True: a real server on a real socket. */
   readonly served?: boolean;
+  /** The folder of the dashboard, if that is served too. */
+  readonly dashboard?: string;
 };
 
 /** The API in this process, with keys of every role for two tenants. */
@@ -103,11 +105,11 @@ export class ApiRig {
   }
 
   static async start(options: RigOptions = {}): Promise<ApiRig> {
-    const { keys: withKeys = true, defaultTask = 'default', served = false, ...rest } = options;
+    const { keys: withKeys = true, defaultTask = 'default', served = false, dashboard, ...rest } = options;
     const app = await testApp({ work: false, ...rest });
     const keys = withKeys ? await makeKeys(Pawl.inside(app.app).engine) : {};
     const door = served
-      ? await openServer(app.app, defaultTask)
+      ? await openServer(app.app, { defaultTask, dashboard: dashboard ?? false })
       : openApi(app.app, { defaultTask, allowsLocal: !withKeys });
     return new ApiRig(app, door, keys);
   }
@@ -192,8 +194,11 @@ type Door = {
   readonly close: () => Promise<void>;
 };
 
-async function openServer(app: Pawl, defaultTask: string): Promise<Door> {
-  const serving = await serve(app, { port: 0, defaultTask });
+async function openServer(
+  app: Pawl,
+  options: Pick<ServeOptions, 'defaultTask' | 'dashboard'>,
+): Promise<Door> {
+  const serving = await serve(app, { port: 0, ...options });
   const close = () => serving.close();
   return { url: serving.url, close, fetch: (request) => fetch(request), listeners: () => 0 };
 }
