@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { followStream, type StreamState } from '../api/event-stream.js';
+import { useEffect, useState } from 'preact/hooks';
+import { followStream, type Message, type StreamState } from '../api/event-stream.js';
 import { streamOf } from '../api/jobs.js';
 import { readEvent, type LogEvent } from '../job-log.js';
+import { held } from './hold.js';
 
 export type JobEvents = {
   readonly events: readonly LogEvent[];
@@ -11,61 +12,63 @@ export type JobEvents = {
 
 const NOTHING: JobEvents = { events: [], state: 'connecting', error: null };
 
-/** The log of a job, from its first event on, and as it goes on. A tab that is hidden holds no connection. */
+/**
+ * The log of a job, from its first event on, and as it goes on. A tab that is hidden holds no connection: a browser has
+ * only a few for each server. What is heard while a question is open is shown after it.
+ */
 export function useJobEvents(jobId: string): JobEvents {
-  const [heard, setHeard] = useState<JobEvents & { jobId: string }>({ ...NOTHING, jobId });
-  const lastId = useRef('');
+  const [shown, setShown] = useState({ jobId, heard: NOTHING });
 
   useEffect(() => {
     const known = new Set<string>();
-    let connection: AbortController | null = null;
+    let heard = NOTHING;
+    let lastId = '';
     let isOver = false;
-    lastId.current = '';
-    setHeard({ ...NOTHING, jobId });
+    let connection: AbortController | null = null;
 
+    const show = (): void => {
+      if (held.value === 0) setShown({ jobId, heard });
+    };
+    const hear = (news: Partial<JobEvents>): void => {
+      heard = { ...heard, ...news };
+      show();
+    };
+    const onMessages = (messages: readonly Message[]): void => {
+      lastId = messages.at(-1)?.id ?? lastId;
+      const fresh = messages
+        .filter(({ event }) => event !== 'end')
+        .map(({ data }) => readEvent(data))
+        .filter(({ event_id: id }) => !known.has(id));
+      for (const { event_id: id } of fresh) known.add(id);
+      if (fresh.length > 0) hear({ events: [...heard.events, ...fresh] });
+    };
+    const onState = (state: StreamState): void => {
+      isOver = state === 'ended';
+      hear({ state });
+    };
     const connect = (): void => {
-      const current = new AbortController();
-      connection = current;
-      const following = followStream(
-        streamOf(jobId),
-        {
-          signal: current.signal,
-          endsWith: 'end',
-          onState: (state) => {
-            isOver ||= state === 'ended';
-            setHeard((before) => ({ ...before, state }));
-          },
-          onMessages: (messages) => {
-            lastId.current = messages.at(-1)?.id ?? lastId.current;
-            const fresh = messages
-              .filter(({ event }) => event !== 'end')
-              .map(({ data }) => readEvent(data))
-              .filter(({ event_id: id }) => !known.has(id));
-            for (const { event_id: id } of fresh) known.add(id);
-            if (fresh.length > 0) setHeard((before) => ({ ...before, events: [...before.events, ...fresh] }));
-          },
+      const { signal } = (connection = new AbortController());
+      followStream(streamOf(jobId), { signal, endsWith: 'end', onMessages, onState }, lastId).catch(
+        (error: unknown) => {
+          isOver = true;
+          hear({ state: 'lost', error });
         },
-        lastId.current,
       );
-      following.catch((error: unknown) => {
-        isOver = true;
-        setHeard((before) => ({ ...before, state: 'lost', error }));
-      });
     };
     const seen = (): void => {
-      if (document.hidden) connection?.abort();
-      else if (!isOver) {
-        connection?.abort();
-        connect();
-      }
+      connection?.abort();
+      if (!document.hidden && !isOver) connect();
     };
+    show();
     connect();
     document.addEventListener('visibilitychange', seen);
+    const release = held.observe(show);
     return () => {
       connection?.abort();
+      release();
       document.removeEventListener('visibilitychange', seen);
     };
   }, [jobId]);
 
-  return heard.jobId === jobId ? heard : NOTHING;
+  return shown.jobId === jobId ? shown.heard : NOTHING;
 }

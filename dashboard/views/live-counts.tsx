@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Overview } from '../api/operations.js';
-import { Mark } from '../parts/mark.js';
+import { Mark, toneOf } from '../parts/mark.js';
 import { Time } from '../parts/time.js';
 import { hrefOf } from '../route.js';
 
@@ -103,7 +103,7 @@ type CountProps = {
 
 function Count({ name, word = name, value, href, children }: CountProps) {
   return (
-    <div class={value === 0 ? 'count-of none' : 'count-of'} data-count={name}>
+    <div class={value === 0 && toneOf(word) !== 'bad' ? 'count-of none' : 'count-of'} data-count={name}>
       <dt>
         <Mark word={word} label={name} />
       </dt>
