@@ -23,14 +23,24 @@ export class Unreachable extends Error {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
-type Options = { readonly query?: Query; readonly body?: unknown; readonly signal?: AbortSignal };
+type Options = {
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  /** A key of this one act: sent again after a lost answer, it is not done twice. */
+  readonly once?: string | undefined;
+};
 
-export function get<T>(path: string, shape: Shape<T>, options: Omit<Options, 'body'> = {}): Promise<T> {
+export function get<T>(
+  path: string,
+  shape: Shape<T>,
+  options: Pick<Options, 'query' | 'signal'> = {},
+): Promise<T> {
   return call('GET', path, shape, options);
 }
 
-export function post<T>(path: string, shape: Shape<T>, body: unknown = {}): Promise<T> {
-  return call('POST', path, shape, { body });
+export function post<T>(path: string, shape: Shape<T>, body: unknown, once?: string): Promise<T> {
+  return call('POST', path, shape, { body, once });
 }
 
 /** Asks the API, and reads `data` of its answer. Throws Refusal, Unreachable or WrongShape. */
@@ -38,12 +48,15 @@ export async function call<T>(
   method: Method,
   path: string,
   shape: Shape<T>,
-  { query = {}, body, signal }: Options = {},
+  { query = {}, body, signal, once }: Options = {},
 ): Promise<T> {
   const response = await send(path + searchOf(query), {
     method,
     credentials: 'same-origin',
-    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(once === undefined ? {} : { 'idempotency-key': once }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   });

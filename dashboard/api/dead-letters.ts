@@ -49,16 +49,20 @@ export const listLetters = (query: Query, signal: AbortSignal): Promise<Of<typeo
 export const readLetter = (dlqId: string, signal: AbortSignal): Promise<Letter> =>
   get(pathOf(dlqId), letter, { signal });
 
-export const requeueLetter = (dlqId: string): Promise<Of<typeof started>> =>
-  post(`${pathOf(dlqId)}/requeue`, started);
+export const requeueLetter = (dlqId: string, once: string): Promise<Of<typeof started>> =>
+  post(`${pathOf(dlqId)}/requeue`, started, {}, once);
 
 export type RequeueFilter = { readonly job_type?: string; readonly error_code?: string };
 
-export const requeueAll = (filter: RequeueFilter, { dryRun }: { dryRun: boolean }): Promise<Requeued> =>
-  post(`${ROOT}/requeue`, requeued, { ...filter, dry_run: dryRun });
+/** Only counts what would be requeued. */
+export const countRequeues = (filter: RequeueFilter): Promise<Requeued> =>
+  post(`${ROOT}/requeue`, requeued, { ...filter, dry_run: true });
 
-export const askDiscard = (dlqId: string, reason: string): Promise<Letter> =>
-  post(`${pathOf(dlqId)}/discard`, letter, { reason });
+export const requeueAll = (filter: RequeueFilter, once: string): Promise<Requeued> =>
+  post(`${ROOT}/requeue`, requeued, { ...filter, dry_run: false }, once);
 
-export const approveDiscard = (dlqId: string): Promise<Letter> =>
-  post(`${pathOf(dlqId)}/discard/approve`, letter);
+export const askDiscard = (dlqId: string, reason: string, once: string): Promise<Letter> =>
+  post(`${pathOf(dlqId)}/discard`, letter, { reason }, once);
+
+export const approveDiscard = (dlqId: string, once: string): Promise<Letter> =>
+  post(`${pathOf(dlqId)}/discard/approve`, letter, {}, once);

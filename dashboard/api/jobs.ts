@@ -95,16 +95,18 @@ export async function readDetails(jobId: string, signal: AbortSignal): Promise<J
 
 export const streamOf = (jobId: string): string => `${pathOf(jobId)}/stream`;
 
-export const cancelJob = (jobId: string, reason: string): Promise<Job> =>
-  post(`${pathOf(jobId)}/cancel`, job, { reason: reason === '' ? null : reason });
+export const cancelJob = (jobId: string, reason: string, once: string): Promise<Job> =>
+  post(`${pathOf(jobId)}/cancel`, job, { reason: reason === '' ? null : reason }, once);
 
-export const retryJob = (jobId: string): Promise<Job> => post(`${pathOf(jobId)}/retry`, job);
+export const retryJob = (jobId: string, once: string): Promise<Job> =>
+  post(`${pathOf(jobId)}/retry`, job, {}, once);
 
 export const signalJob = (
   jobId: string,
   { key, payload }: { key: string; payload: unknown },
+  once: string,
 ): Promise<Of<typeof signalled>> =>
-  post(`${pathOf(jobId)}/signal`, signalled, { correlation_key: key, payload });
+  post(`${pathOf(jobId)}/signal`, signalled, { correlation_key: key, payload }, once);
 
 export const resolveEffect = (
   jobId: string,
@@ -114,4 +116,5 @@ export const resolveEffect = (
     verdict: 'happened' | 'notHappened' | 'fail';
     result?: unknown;
   },
-): Promise<Job> => post(`${pathOf(jobId)}/effects/resolve`, job, verdict);
+  once: string,
+): Promise<Job> => post(`${pathOf(jobId)}/effects/resolve`, job, verdict, once);

@@ -20,8 +20,8 @@ const queues = object({
 });
 export type Queues = Of<typeof queues>;
 export const readQueues = (signal: AbortSignal): Promise<Queues> => get('/api/v1/queues', queues, { signal });
-export const switchQueue = (queue: string, verb: 'pause' | 'resume'): Promise<unknown> =>
-  post(`/api/v1/queues/${encodeURIComponent(queue)}/${verb}`, anything);
+export const switchQueue = (queue: string, verb: 'pause' | 'resume', once: string): Promise<unknown> =>
+  post(`/api/v1/queues/${encodeURIComponent(queue)}/${verb}`, anything, {}, once);
 
 const workers = object({
   workers: list(object({ worker_id: text, incarnation: text, lease_until: text, queues: list(text) })),
@@ -55,11 +55,12 @@ const scheduleAt = (id: string): string => `${SCHEDULES}/${encodeURIComponent(id
 
 export const readSchedules = async (signal: AbortSignal): Promise<readonly Schedule[]> =>
   (await get(SCHEDULES, schedules, { signal })).schedules;
-export const switchSchedule = (id: string, verb: 'pause' | 'resume'): Promise<unknown> =>
-  post(`${scheduleAt(id)}/${verb}`, anything);
-export const triggerSchedule = (id: string): Promise<{ readonly job_id: string }> =>
-  post(`${scheduleAt(id)}/trigger`, object({ job_id: text }));
-export const deleteSchedule = (id: string): Promise<unknown> => call('DELETE', scheduleAt(id), anything);
+export const switchSchedule = (id: string, verb: 'pause' | 'resume', once: string): Promise<unknown> =>
+  post(`${scheduleAt(id)}/${verb}`, anything, {}, once);
+export const triggerSchedule = (id: string, once: string): Promise<{ readonly job_id: string }> =>
+  post(`${scheduleAt(id)}/trigger`, object({ job_id: text }), {}, once);
+export const deleteSchedule = (id: string, once: string): Promise<unknown> =>
+  call('DELETE', scheduleAt(id), anything, { once });
 
 const effects = object({
   effects: list(
@@ -86,8 +87,8 @@ const dead = object({
 export type DeadCallbacks = Of<typeof dead>;
 export const readDeadCallbacks = (query: Query, signal: AbortSignal): Promise<DeadCallbacks> =>
   get('/api/v1/callbacks/dead', dead, { query, signal });
-export const redrive = (entryIds: readonly string[]): Promise<{ readonly redriven: number }> =>
-  post('/api/v1/callbacks/dead/redrive', object({ redriven: number }), { entry_ids: entryIds });
+export const redrive = (entryIds: readonly string[], once: string): Promise<{ readonly redriven: number }> =>
+  post('/api/v1/callbacks/dead/redrive', object({ redriven: number }), { entry_ids: entryIds }, once);
 
 const subscriptions = object({
   subscriptions: list(

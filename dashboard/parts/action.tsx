@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Unreachable } from '../api/call.js';
 import { useHold } from '../live/hold.js';
 import { Problem } from './problem.js';
 
@@ -10,7 +11,8 @@ type Props<T> = {
   readonly title: string;
   /** Exactly what will happen, and fields for what it takes. */
   readonly children: ComponentChildren;
-  readonly act: () => Promise<T>;
+  /** `once`: a key of this act, the same again after an answer that was lost. */
+  readonly act: (once: string) => Promise<T>;
   /** What the server has answered, in words. */
   readonly answer: (result: T) => ComponentChildren;
   readonly isDangerous?: boolean;
@@ -40,6 +42,7 @@ function Asking<T>({ close, ...props }: Props<T> & { readonly close: () => void 
   const { label, title, children, act, answer, isDangerous = false, missing = null } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const [state, setState] = useState<State<T>>({ at: 'asking' });
+  const once = useRef(newKey());
   useHold();
   useEffect(() => dialog.current?.showModal(), []);
 
@@ -47,9 +50,13 @@ function Asking<T>({ close, ...props }: Props<T> & { readonly close: () => void 
     event.preventDefault();
     if (missing !== null || state.at === 'acting') return;
     setState({ at: 'acting' });
-    act().then(
+    act(once.current).then(
       (result) => setState({ at: 'done', result }),
-      (error: unknown) => setState({ at: 'refused', error }),
+      (error: unknown) => {
+        // Whoever was answered may change what they ask for; it is another act then.
+        if (!(error instanceof Unreachable)) once.current = newKey();
+        setState({ at: 'refused', error });
+      },
     );
   };
   const isOver = state.at === 'done';
@@ -77,4 +84,11 @@ function Asking<T>({ close, ...props }: Props<T> & { readonly close: () => void 
       </form>
     </dialog>
   );
+}
+
+/** Without `randomUUID`, which browsers have on safe connections only. */
+function newKey(): string {
+  return [...crypto.getRandomValues(new Uint8Array(16))]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 
 export type Column<T> = {
   readonly name: string;
@@ -19,34 +20,52 @@ type Props<T> = {
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
   readonly empty: ComponentChildren;
+  /** Of very many, only so many of the last are shown until somebody asks for all. */
+  readonly last?: number;
 };
 
-export function Table<T>({ caption, rows, columns, keyOf, empty }: Props<T>) {
+export function Table<T>({
+  caption,
+  rows,
+  columns,
+  keyOf,
+  empty,
+  last = Number.POSITIVE_INFINITY,
+}: Props<T>) {
+  const [showsAll, setShowsAll] = useState(false);
   if (rows.length === 0) return <p class="empty">{empty}</p>;
+  const hidden = showsAll ? 0 : Math.max(0, rows.length - last);
   return (
-    <table>
-      <caption class="unseen">{caption}</caption>
-      <thead>
-        <tr>
-          {columns.map((column) => (
-            <th key={column.name} scope="col" class={classOf(column)}>
-              {column.name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={keyOf(row)}>
+    <>
+      {hidden > 0 && (
+        <button type="button" class="plain" onClick={() => setShowsAll(true)}>
+          Show the {hidden.toLocaleString('en')} before
+        </button>
+      )}
+      <table>
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
             {columns.map((column) => (
-              <td key={column.name} class={classOf(column)} data-label={column.name}>
-                {column.cell(row)}
-              </td>
+              <th key={column.name} scope="col" class={classOf(column)}>
+                {column.name}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.slice(hidden).map((row) => (
+            <tr key={keyOf(row)}>
+              {columns.map((column) => (
+                <td key={column.name} class={classOf(column)} data-label={column.name}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 

@@ -105,7 +105,12 @@ function Redrive({ entries, label }: Props) {
     <Action
       label={label}
       title="Make these calls again?"
-      act={() => redrive(entries.map(({ entry_id: id }) => id))}
+      act={(once) =>
+        redrive(
+          entries.map(({ entry_id: id }) => id),
+          once,
+        )
+      }
       answer={({ redriven }) => <p>On their way: {redriven}.</p>}
     >
       <p>

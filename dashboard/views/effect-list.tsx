@@ -88,13 +88,17 @@ export function DecideAction({ jobId, effect: { step, occurrence } }: DecideProp
       title={`Did '${step}' happen?`}
       missing={missing}
       isDangerous
-      act={() =>
-        resolveEffect(jobId, {
-          step,
-          occurrence,
-          verdict: verdict ?? 'fail',
-          ...(verdict === 'happened' ? { result: result.value } : {}),
-        })
+      act={(once) =>
+        resolveEffect(
+          jobId,
+          {
+            step,
+            occurrence,
+            verdict: verdict ?? 'fail',
+            ...(verdict === 'happened' ? { result: result.value } : {}),
+          },
+          once,
+        )
       }
       answer={(job) => <p>It is decided. The job is {job.status}.</p>}
     >

@@ -30,7 +30,7 @@ function CancelAction({ job }: Props) {
       label="Cancel job"
       title="Cancel this job?"
       isDangerous
-      act={() => cancelJob(job.job_id, reason.trim())}
+      act={(once) => cancelJob(job.job_id, reason.trim(), once)}
       answer={() => <p>The job is cancelled.</p>}
     >
       <p>
@@ -77,7 +77,7 @@ export function SignalAction({ jobId, name }: SignalProps) {
       label={name === '' ? 'Signal' : 'Send signal'}
       title="Signal this job"
       missing={missing}
-      act={() => signalJob(jobId, { key, payload: payload.value })}
+      act={(once) => signalJob(jobId, { key, payload: payload.value }, once)}
       answer={({ outcome }) => <p>{OUTCOMES[outcome]}</p>}
     >
       <p>
@@ -112,7 +112,7 @@ function RetryAction({ job }: Props) {
     <Action
       label="Retry as new"
       title="Do this work once more?"
-      act={() => retryJob(job.job_id)}
+      act={(once) => retryJob(job.job_id, once)}
       answer={(started) => (
         <p>
           Started as <Id value={started.job_id} href={hrefOf('jobs', { id: started.job_id })} />

@@ -10,6 +10,8 @@ import { hrefOf } from '../route.js';
 import { EffectList } from './effect-list.js';
 import { SignalAction } from './job-actions.js';
 
+const MOST = 100;
+
 type Props = {
   readonly details: JobDetails;
   readonly events: readonly LogEvent[];
@@ -37,7 +39,14 @@ export function JobParts({ details: { job, steps, attempts }, events }: Props) {
       {steps.length > 0 && (
         <section>
           <h2>Steps</h2>
-          <Table caption="Steps" rows={steps} columns={STEPS} keyOf={({ name }) => name} empty="" />
+          <Table
+            caption="Steps"
+            last={MOST}
+            rows={steps}
+            columns={STEPS}
+            keyOf={({ name }) => name}
+            empty=""
+          />
         </section>
       )}
       <section>
@@ -55,6 +64,7 @@ export function JobParts({ details: { job, steps, attempts }, events }: Props) {
           <h2>Children</h2>
           <Table
             caption="Children"
+            last={MOST}
             rows={children}
             columns={CHILDREN}
             keyOf={({ childId }) => childId}

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import {
   approveDiscard,
   askDiscard,
+  countRequeues,
   requeueAll,
   requeueLetter,
   type Letter,
@@ -19,7 +20,7 @@ export function RequeueAction({ letter }: Props) {
     <Action
       label="Requeue"
       title="Requeue this dead letter?"
-      act={() => requeueLetter(letter.dlq_id)}
+      act={(once) => requeueLetter(letter.dlq_id, once)}
       answer={({ job_id: id }) => (
         <p>
           Requeued as <Id value={id} href={hrefOf('jobs', { id })} />
@@ -43,7 +44,7 @@ export function DiscardAction({ letter }: Props) {
       title="Ask for this dead letter to be discarded?"
       isDangerous
       missing={reason.trim() === '' ? 'A reason is needed: another reviewer decides by it.' : null}
-      act={() => askDiscard(letter.dlq_id, reason.trim())}
+      act={(once) => askDiscard(letter.dlq_id, reason.trim(), once)}
       answer={() => <p>Asked. It stays open until another reviewer agrees.</p>}
     >
       <p>
@@ -69,7 +70,7 @@ export function ApproveAction({ letter }: Props) {
       label="Agree to discard"
       title="Discard this dead letter?"
       isDangerous
-      act={() => approveDiscard(letter.dlq_id)}
+      act={(once) => approveDiscard(letter.dlq_id, once)}
       answer={() => <p>Discarded. It stays on record.</p>}
     >
       <p>
@@ -98,7 +99,7 @@ export function RequeueAllAction({ task, code }: AllProps) {
       title="Requeue all open dead letters that fit?"
       isDangerous
       missing={count === null ? 'Counting first …' : count === 0 ? 'None is open that fits.' : null}
-      act={() => requeueAll(filter, { dryRun: false })}
+      act={(once) => requeueAll(filter, once)}
       answer={({ requeued, passed_over: passed }) => (
         <p>
           Requeued {requeued}.
@@ -118,7 +119,7 @@ function DryRun({ filter, onCounted }: DryRunProps) {
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     onCounted(null);
-    requeueAll(filter, { dryRun: true }).then(({ requeued }) => {
+    countRequeues(filter).then(({ requeued }) => {
       setCounted(requeued);
       onCounted(requeued);
     }, setError);

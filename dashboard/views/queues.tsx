@@ -73,7 +73,7 @@ function Switch({ row }: { readonly row: QueueRow }) {
       <Action
         label="Resume"
         title={`Resume queue '${queue}'?`}
-        act={() => switchQueue(queue, 'resume')}
+        act={(once) => switchQueue(queue, 'resume', once)}
         answer={() => <p>Its jobs are taken again.</p>}
       >
         <p>Workers take its jobs again, from the oldest on.</p>
@@ -85,7 +85,7 @@ function Switch({ row }: { readonly row: QueueRow }) {
       label="Pause"
       title={`Pause queue '${queue}'?`}
       isDangerous
-      act={() => switchQueue(queue, 'pause')}
+      act={(once) => switchQueue(queue, 'pause', once)}
       answer={() => <p>It is paused.</p>}
     >
       <p>

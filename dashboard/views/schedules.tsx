@@ -79,7 +79,7 @@ function Actions({ schedule }: Props) {
       <Action
         label="Trigger"
         title={`Fire '${id}' now?`}
-        act={() => triggerSchedule(id)}
+        act={(once) => triggerSchedule(id, once)}
         answer={({ job_id: job }) => (
           <p>
             Started <Id value={job} href={hrefOf('jobs', { id: job })} />
@@ -95,7 +95,7 @@ function Actions({ schedule }: Props) {
         <Action
           label="Resume"
           title={`Resume '${id}'?`}
-          act={() => switchSchedule(id, 'resume')}
+          act={(once) => switchSchedule(id, 'resume', once)}
           answer={() => <p>It fires again.</p>}
         >
           <p>It fires again from now on. What was missed meanwhile is left out.</p>
@@ -104,7 +104,7 @@ function Actions({ schedule }: Props) {
         <Action
           label="Pause"
           title={`Pause '${id}'?`}
-          act={() => switchSchedule(id, 'pause')}
+          act={(once) => switchSchedule(id, 'pause', once)}
           answer={() => <p>It is paused.</p>}
         >
           <p>
@@ -117,7 +117,7 @@ function Actions({ schedule }: Props) {
         label="Delete"
         title={`Delete '${id}'?`}
         isDangerous
-        act={() => deleteSchedule(id)}
+        act={(once) => deleteSchedule(id, once)}
         answer={() => <p>It is deleted.</p>}
       >
         <p>
