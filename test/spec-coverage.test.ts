@@ -26,7 +26,7 @@ const notYet = [...read('docs/not-yet.md').matchAll(/^- ((?:DEC|RUN|JOB|GUA|RST|
 );
 
 /** How long that list may be. It only shrinks: lower this with it, never raise it. */
-const NOT_YET_AT_MOST = 1;
+const NOT_YET_AT_MOST = 0;
 
 describe('every item of the spec', () => {
   test('is found', () => {

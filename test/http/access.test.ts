@@ -27,8 +27,14 @@ async function tryAs(rig: ApiRig, route: Route, sample: Sample, call: Call) {
   return rig.call(route.method, path, { ...(body === undefined ? {} : { body }), ...call, headers });
 }
 
-/** A stream, metrics, whose tenants have a test of their own, and what a worker or a browser is told about its key. */
-const NO_LISTS = new Set(['/api/v1/events', '/metrics', '/api/v1/worker', '/api/v1/session']);
+/** A stream, metrics and overview, whose tenants have tests of their own, and what a worker or a browser is told about its key. */
+const NO_LISTS = new Set([
+  '/api/v1/events',
+  '/api/v1/overview',
+  '/metrics',
+  '/api/v1/worker',
+  '/api/v1/session',
+]);
 const OURS = 'http://127.0.0.1:7295';
 
 describe('JOB-14 every route, by who asks', () => {
