@@ -81,11 +81,17 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
     await status(page, 'cancelled');
     await page.locator("[data-event='job.cancelled']", { hasText: 'nobody needs it' }).waitFor();
 
+    // The answer is lost on its way: asked once more, it is the same new job.
+    await page.route('**/retry', async (route) => void (await route.fetch(), await route.abort()), {
+      times: 1,
+    });
     await page.getByRole('button', { name: 'Retry as new' }).click();
+    await confirm(page, 'Retry as new', 'The server does not answer.');
     await confirm(page, 'Retry as new', /^Started as/);
     await page.getByRole('dialog').getByRole('link').click();
     await page.waitForURL((address) => !address.href.endsWith(job.id));
     await status(page, 'waiting');
+    expect(await app.counts()).toMatchObject({ cancelled: 1, waiting: 1 });
     expect(errors).toEqual([]);
   });
 
