@@ -1,15 +1,15 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { listAlerts } from './api/alerts.js';
 import { isOwner, mayAct, signOut, type Session } from './api/session.js';
 import { SharedContext } from './context.js';
 import { connection, signedOut } from './live/connection.js';
 import { useObserved } from './live/observable.js';
-import { useNow } from './live/use-now.js';
 import { usePolled } from './live/use-polled.js';
 import { title, useRoute } from './location.js';
+import { Boundary } from './parts/boundary.js';
 import { Mark, Shape } from './parts/mark.js';
 import { hrefOf, type Route, type View } from './route.js';
-import { ageInWords, clockTime } from './time-in-words.js';
+import { clockTime } from './time-in-words.js';
 import { ViewOf } from './views/view-of.js';
 
 const NAMES: readonly (readonly [View, string])[] = [
@@ -31,6 +31,12 @@ export function Page({ session }: { readonly session: Session }) {
   const alerts = usePolled('raised alerts', (signal) => listAlerts('raised', signal));
   const raised = alerts.data ?? [];
   const name = useObserved(title);
+  const isFirst = useRef(true);
+  // Whoever cannot see that the view has changed is taken to where it begins.
+  useEffect(() => {
+    if (!isFirst.current) document.getElementById('view')?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [route.view, route.id]);
   useEffect(() => {
     const count = raised.length === 0 ? '' : `(${raised.length}) `;
     document.title = `${count}${name === '' ? '' : `${name} · `}Pawl`;
@@ -55,7 +61,9 @@ export function Page({ session }: { readonly session: Session }) {
       </aside>
       <main id="view" tabIndex={-1}>
         <Connection />
-        <ViewOf route={route} />
+        <Boundary key={`${route.view ?? ''} ${route.id ?? ''}`}>
+          <ViewOf route={route} />
+        </Boundary>
       </main>
     </SharedContext.Provider>
   );
@@ -121,7 +129,6 @@ async function leave(): Promise<void> {
 /** Whether what is seen is what is. */
 function Connection() {
   const { lostSince, heardAt } = useObserved(connection);
-  const now = useNow();
   if (lostSince === null) {
     return (
       <p
@@ -135,7 +142,7 @@ function Connection() {
   }
   return (
     <p class="connection is-lost" role="status">
-      <Shape of="alarm" /> <strong>Connection lost</strong> {ageInWords(lostSince, now)}.
+      <Shape of="alarm" /> <strong>Connection lost.</strong>
       {heardAt !== null && ` What you see is from ${clockTime(heardAt)}.`} It is tried again every few
       seconds.
     </p>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { Refusal } from './call.js';
 import { followStream, type Message, type StreamState } from './event-stream.js';
+import { text } from './shape.js';
 
 type Answer = { readonly status?: number; readonly chunks?: readonly string[]; readonly fails?: boolean };
 
@@ -92,6 +93,23 @@ test('a refusal is told, and not tried again', async () => {
   const { error, asked } = await follow([{ status: 404 }]);
   expect(error).toBeInstanceOf(Refusal);
   expect(asked).toHaveLength(1);
+});
+
+test('a message that cannot be understood is told, and not taken for a lost connection', async () => {
+  const stop = new AbortController();
+  let asked = 0;
+  const following = followStream('/stream', {
+    signal: stop.signal,
+    endsWith: 'end',
+    onMessages: (some) => some.forEach(({ data }) => text(JSON.parse(data), 'event')),
+    onState: () => undefined,
+    fetch: async () => {
+      asked += 1;
+      return new Response(streamOf([new TextEncoder().encode('id: 1\ndata: 7\n\n')]));
+    },
+  });
+  await expect(following).rejects.toThrow('no text at event');
+  expect(asked).toBe(1);
 });
 
 test('a character that is cut in two arrives whole', async () => {

@@ -1,5 +1,6 @@
 import { heardFrom, notHeard } from '../live/connection.js';
 import { refusalOf, Refusal } from './call.js';
+import { WrongShape } from './shape.js';
 
 export type Message = { readonly id: string; readonly event: string; readonly data: string };
 
@@ -23,7 +24,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /**
  * Reads server-sent events, and after every cut goes on behind the last id. EventSource would do that too, but it tells
  * neither why it was refused nor lets a page go on from where another connection was.
- * Throws Refusal if the server does not want to be read.
+ * Throws Refusal if the server does not want to be read, and whatever is wrong with a message.
  */
 export async function followStream(url: string, following: Following, from = ''): Promise<void> {
   const { onMessages, onState, signal, endsWith, fetch: ask = fetch, pause = pausing } = following;
@@ -51,7 +52,9 @@ export async function followStream(url: string, following: Following, from = '')
       }
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof Refusal) throw error;
+      // What cannot be understood is not the network's fault, and comes again the same.
+      if (error instanceof Refusal || error instanceof WrongShape || error instanceof SyntaxError)
+        throw error;
       notHeard();
     }
     if (signal.aborted) return;

@@ -45,10 +45,12 @@ type TextProps = {
   readonly value: string;
   readonly hint?: string;
   readonly onEnter: (value: string) => void;
+  /** Leads away: only Enter means it. */
+  readonly isJump?: boolean;
 };
 
 /** Taken when it is left, or by Enter: not with every key. */
-export function TextFilter({ label, value, hint = '', onEnter }: TextProps) {
+export function TextFilter({ label, value, hint = '', onEnter, isJump = false }: TextProps) {
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
   const enter = (): void => {
@@ -64,7 +66,7 @@ export function TextFilter({ label, value, hint = '', onEnter }: TextProps) {
         spellcheck={false}
         autocomplete="off"
         onInput={(event) => setTyped(event.currentTarget.value)}
-        onBlur={enter}
+        onBlur={isJump ? undefined : enter}
         onKeyDown={(event) => {
           if (event.key === 'Enter') enter();
         }}

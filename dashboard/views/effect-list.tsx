@@ -74,14 +74,16 @@ type DecideProps = {
 /** An operator's word on an effect that nobody knows the outcome of. */
 export function DecideAction({ jobId, effect: { step, occurrence } }: DecideProps) {
   const [verdict, setVerdict] = useState<(typeof VERDICTS)[number][0] | null>(null);
-  const [text, setText] = useState('null');
+  const [text, setText] = useState('');
   const result = readJson(text);
   const missing =
     verdict === null
       ? 'Look at the system that the effect touches, then say what you found.'
-      : verdict === 'happened' && result.problem !== null
-        ? `The result is no JSON: ${result.problem}`
-        : null;
+      : verdict === 'happened' && text.trim() === ''
+        ? 'Say what its result was, as its code would have returned it; null if that was nothing.'
+        : verdict === 'happened' && result.problem !== null
+          ? `The result is no JSON: ${result.problem}`
+          : null;
   return (
     <Action
       label="Decide"

@@ -61,6 +61,7 @@ export function Jobs({ query }: { readonly query: Readonly<Record<string, string
           />
           <TextFilter
             label="Go to job"
+            isJump
             value=""
             hint="its id"
             onEnter={(id) => {

@@ -134,7 +134,7 @@ function DryRun({ filter, onCounted }: DryRunProps) {
   return (
     <p role="status">
       <strong>
-        {counted === 1 ? '1 dead letter is' : `${counted.toLocaleString('en')} dead letters are`} requeued
+        {counted === 1 ? '1 dead letter' : `${counted.toLocaleString('en')} dead letters`} will be requeued
       </strong>
       : all open ones {which}. For each, a new job with the same input is started. Nothing has been changed so
       far.

@@ -19,6 +19,8 @@ const HEADERS = {
   'cache-control': 'no-store',
   // Buffering proxies would hold messages back.
   'x-accel-buffering': 'no',
+  // Nothing comes behind a stream: a server that closes need not wait whether its reader asks for more.
+  connection: 'close',
 };
 
 const encoder = new TextEncoder();

@@ -59,7 +59,7 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
     await page.getByRole('button', { name: 'Requeue all that fit' }).click();
     await page
       .getByRole('dialog')
-      .getByText("3 dead letters are requeued: all open ones of task 'doomed'")
+      .getByText("3 dead letters will be requeued: all open ones of task 'doomed'")
       .waitFor();
     expect(await page.locator('tbody tr').count()).toBe(3);
     await confirm(page, 'Requeue all that fit', 'Requeued 3.');

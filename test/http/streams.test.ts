@@ -39,6 +39,8 @@ describe('the stream of a job', () => {
     const id = await start(rig);
     const reader = await EventReader.open(rig, streamOf(id));
     expect(reader.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    // Else a server that closes would wait for whoever holds the connection.
+    expect(reader.response.headers.get('connection')).toBe('close');
     await reader.until(2);
     await rig.drill(id, '?transient_fail=true');
     expect((await reader.until(4)).map(({ event }) => event)).toEqual([
