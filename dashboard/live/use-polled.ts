@@ -40,7 +40,7 @@ export function usePolled<T>(
     };
     const run = (): void => {
       clearTimeout(timer);
-      if (asked.current === key && held.value > 0) return;
+      if (asked.current === key && (held.value > 0 || document.hidden)) return;
       asked.current = key;
       underWay?.abort();
       const request = new AbortController();

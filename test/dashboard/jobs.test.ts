@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fatal, task } from '../../src/index.js';
 import { CHROMIUM, openBrowser } from '../apps/chromium.js';
@@ -82,9 +82,11 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
     await page.locator("[data-event='job.cancelled']", { hasText: 'nobody needs it' }).waitFor();
 
     // The answer is lost on its way: asked once more, it is the same new job.
-    await page.route('**/retry', async (route) => void (await route.fetch(), await route.abort()), {
-      times: 1,
-    });
+    const loseAnswer = async (route: Route): Promise<void> => {
+      await route.fetch();
+      await route.abort();
+    };
+    await page.route('**/retry', loseAnswer, { times: 1 });
     await page.getByRole('button', { name: 'Retry as new' }).click();
     await confirm(page, 'Retry as new', 'The server does not answer.');
     await confirm(page, 'Retry as new', /^Started as/);
@@ -166,6 +168,33 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
     const events = page.locator('.timeline > li');
     expect(await events.count()).toBe(8);
     expect(ownErrors(errors)).toEqual([]);
+  });
+
+  test('a tab that nobody sees asks nothing and holds no connection; seen again, it has missed nothing', async () => {
+    const { app, url } = await openStand({ dashboard, tasks: [approval] });
+    const { job } = await app.start(approval, {});
+    const { page, errors } = await openBrowser();
+    await page.clock.install();
+    await page.goto(`${url}jobs/${job.id}`);
+    await page.locator("[data-event='wait.begun']").waitFor();
+    const turn = (hidden: boolean): Promise<unknown> =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+         document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    await turn(true);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await job.signal('approval', true);
+    await job.result({ timeout: '20s' });
+    await page.clock.fastForward(6 * POLL_MS);
+    await status(page, 'waiting');
+    expect(asked).toEqual([]);
+    await turn(false);
+    await status(page, 'succeeded');
+    await page.locator("[data-stream='ended']").waitFor();
+    expect(await page.locator('.timeline > li').count()).toBe(8);
+    expect(errors).toEqual([]);
   });
 
   test('filters and pages are in the address', async () => {
