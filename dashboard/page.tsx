@@ -34,6 +34,7 @@ export function Page({ session }: { readonly session: Session }) {
   const isFirst = useRef(true);
   // Whoever cannot see that the view has changed is taken to where it begins.
   useEffect(() => {
+    document.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     if (!isFirst.current) document.getElementById('view')?.focus({ preventScroll: true });
     isFirst.current = false;
   }, [route.view, route.id]);

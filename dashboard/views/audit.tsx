@@ -6,11 +6,12 @@ import { Id } from '../parts/id.js';
 import { Loaded } from '../parts/loaded.js';
 import { Table, type Column } from '../parts/table.js';
 import { Time } from '../parts/time.js';
+import { hrefOf } from '../route.js';
 
 const COLUMNS: readonly Column<AuditPage['entries'][number]>[] = [
   { name: 'when', speaks: true, cell: ({ at }) => <Time at={at} /> },
   { name: 'what', speaks: true, cell: ({ action }) => action },
-  { name: 'subject', cell: ({ subject }) => <Id value={subject} /> },
+  { name: 'subject', cell: ({ subject }) => <Subject id={subject} /> },
   { name: 'who', speaks: true, cell: ({ by }) => <span title={by}>{by}</span> },
   {
     name: 'reason',
@@ -45,4 +46,9 @@ export function Audit({ query }: { readonly query: Readonly<Record<string, strin
       </Loaded>
     </>
   );
+}
+
+/** What is done about dead letters is most of it; everything else has no page of its own. */
+function Subject({ id }: { readonly id: string }) {
+  return id.startsWith('dlq_') ? <Id value={id} href={hrefOf('dead-letters', { id })} /> : <Id value={id} />;
 }

@@ -9,7 +9,7 @@ const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 export const CHROMIUM =
   [process.env['PAWL_TEST_CHROMIUM'] ?? '', ...PLACES].find((path) => existsSync(path)) ?? null;
 
-const ARGUMENTS = [
+export const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-background-networking',
@@ -20,12 +20,11 @@ const ARGUMENTS = [
 
 export type Look = { readonly colorScheme?: 'light' | 'dark'; readonly width?: number };
 
-/** A new browser with one page, closed with the test. `errors`: what the page threw, or its policy has refused. */
-export async function openBrowser({ colorScheme = 'light', width = 1_100 }: Look = {}): Promise<{
-  context: BrowserContext;
-  page: Page;
-  errors: string[];
-}> {
+/** `errors`: what the page threw, or its policy has refused. */
+export type OpenPage = { context: BrowserContext; page: Page; errors: string[] };
+
+/** A new browser with one page, closed with the test. */
+export async function openBrowser({ colorScheme = 'light', width = 1_100 }: Look = {}): Promise<OpenPage> {
   const context = await chromium.launchPersistentContext(newFolder(), {
     executablePath: CHROMIUM ?? '',
     headless: true,
@@ -34,7 +33,11 @@ export async function openBrowser({ colorScheme = 'light', width = 1_100 }: Look
     viewport: { width, height: 800 },
   });
   onTestFinished(() => context.close());
-  const page = context.pages()[0] ?? (await context.newPage());
+  return watched(context, context.pages()[0] ?? (await context.newPage()));
+}
+
+/** A page, and what goes wrong in it. */
+export function watched(context: BrowserContext, page: Page): OpenPage {
   page.setDefaultTimeout(20_000);
   const errors: string[] = [];
   page.on('pageerror', (error) => errors.push(error.message));

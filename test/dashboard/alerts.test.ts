@@ -1,14 +1,12 @@
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { evaluateAlerts } from '../../src/engine/alerts/evaluate.js';
 import { task } from '../../src/index.js';
-import { CHROMIUM, openBrowser } from '../apps/chromium.js';
+import { CHROMIUM } from '../apps/chromium.js';
 import { ApiRig } from '../http/api-rig.js';
-import { buildDashboard, ownErrors, POLL_MS, WITHOUT } from './stand.js';
+import { ownErrors, POLL_MS, setStage, WITHOUT } from './stand.js';
 
 const MIN = 60_000;
 const NO_KEYS = { key: null };
-
-let dashboard: string;
 
 if (CHROMIUM === null) process.stderr.write(`the dashboard’s alerts in a browser: skipped${WITHOUT}\n`);
 
@@ -19,15 +17,13 @@ async function startJobs(rig: ApiRig, count: number): Promise<string[]> {
 }
 
 describe.runIf(CHROMIUM !== null)(`the dashboard’s alerts in a browser${WITHOUT}`, () => {
-  beforeAll(async () => {
-    dashboard = await buildDashboard('alerts');
-  }, 60_000);
+  const stage = setStage('alerts');
 
   test('JOB-12 alerts are visible in the dashboard: each of the three, with its figures, without a reload, until it clears by itself', async () => {
     const echo = task({ name: 'echo' }, ({ input }) => input);
-    const rig = await ApiRig.start({ tasks: [echo], keys: false, served: true, dashboard });
+    const rig = await ApiRig.start({ tasks: [echo], keys: false, served: true, dashboard: stage.dashboard });
     onTestFinished(() => rig.stop());
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     await page.clock.install();
     await page.goto(`${rig.url}/dashboard/alerts`);
     await page.getByText('There has been no alert in the last 30 days.').waitFor();

@@ -1,9 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { effect, schedule, task } from '../../src/index.js';
-import { CHROMIUM, openBrowser } from '../apps/chromium.js';
-import { buildDashboard, closeDialog, confirm, openStand, ownErrors, WITHOUT } from './stand.js';
-
-let dashboard: string;
+import { CHROMIUM } from '../apps/chromium.js';
+import { closeDialog, confirm, openStand, ownErrors, setStage, WITHOUT } from './stand.js';
 
 if (CHROMIUM === null) process.stderr.write(`the dashboard’s decisions in a browser: skipped${WITHOUT}\n`);
 
@@ -17,14 +15,12 @@ const transfer = task({ name: 'transfer' }, async ({ step }) => step.effect('sen
 const echo = task({ name: 'echo' }, ({ input }) => input);
 
 describe.runIf(CHROMIUM !== null)(`the dashboard’s decisions in a browser${WITHOUT}`, () => {
-  beforeAll(async () => {
-    dashboard = await buildDashboard('effects');
-  }, 60_000);
+  const stage = setStage('effects');
 
   test('an effect that nobody knows the outcome of is decided, and its job goes on', async () => {
-    const { app, url } = await openStand({ dashboard, tasks: [transfer] });
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [transfer] });
     const { job } = await app.start(transfer, {});
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     await page.goto(`${url}jobs/${job.id}`);
     await page.getByText(/^Nobody knows whether effect 'send#1' happened/).waitFor();
     await page.getByRole('link', { name: 'Effects' }).click();
@@ -41,9 +37,9 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s decisions in a browser${WIT
   });
 
   test('schedules are triggered, paused and deleted; queues are paused and resumed', async () => {
-    const { app, url } = await openStand({ dashboard, tasks: [echo] });
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [echo] });
     await app.schedules.put(schedule(echo, { id: 'nightly', cron: '0 3 * * *', input: {} }));
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     const act = async (button: string, answer: string | RegExp): Promise<void> => {
       await page.getByRole('button', { name: button, exact: true }).first().click();
       await confirm(page, button, answer);

@@ -1,10 +1,8 @@
 import type { Page, Route } from 'playwright-core';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fatal, task } from '../../src/index.js';
-import { CHROMIUM, openBrowser } from '../apps/chromium.js';
-import { buildDashboard, closeDialog, confirm, openStand, ownErrors, POLL_MS, WITHOUT } from './stand.js';
-
-let dashboard: string;
+import { CHROMIUM } from '../apps/chromium.js';
+import { closeDialog, confirm, openStand, ownErrors, POLL_MS, setStage, WITHOUT } from './stand.js';
 
 if (CHROMIUM === null) process.stderr.write(`the dashboard’s jobs in a browser: skipped${WITHOUT}\n`);
 
@@ -17,13 +15,11 @@ const approval = task({ name: 'approval' }, async ({ step }) => {
 });
 
 describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}`, () => {
-  beforeAll(async () => {
-    dashboard = await buildDashboard('jobs');
-  }, 60_000);
+  const stage = setStage('jobs');
 
   test('a job is followed live, from the list to its end, across a reload', async () => {
-    const { app, url } = await openStand({ dashboard, tasks: [approval] });
-    const { page, errors } = await openBrowser();
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [approval] });
+    const { page, errors } = await stage.open();
     await page.clock.install();
     await page.goto(`${url}jobs`);
     await page.getByText('There are no jobs yet.').waitFor();
@@ -64,9 +60,9 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
   });
 
   test('a job is cancelled once it is confirmed, and retried as a new one', async () => {
-    const { app, url } = await openStand({ dashboard, tasks: [approval] });
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [approval] });
     const { job } = await app.start(approval, {});
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     await page.goto(`${url}jobs/${job.id}`);
     await page.getByRole('button', { name: 'Cancel job' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Leave it' }).click();
@@ -102,10 +98,10 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
     const markup = task({ name: `<b>${hostile}` }, () => {
       throw fatal(new Error(`${hostile}\u001b[31m`));
     });
-    const { app, url } = await openStand({ dashboard, tasks: [markup] });
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [markup] });
     const input = { [hostile]: hostile, long: hostile.repeat(200) };
     const { job } = await app.start(markup, input, { idempotencyKey: hostile });
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     await page.goto(`${url}jobs/${job.id}`);
     await status(page, 'failed');
     expect(await page.locator('h1').textContent()).toBe(markup.name);
@@ -145,9 +141,9 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
   });
 
   test('a connection that is lost is told, and taken up again where it was', async () => {
-    const { app, url, cut } = await openStand({ dashboard, tasks: [approval] });
+    const { app, url, cut } = await openStand({ dashboard: stage.dashboard, tasks: [approval] });
     const { job } = await app.start(approval, {});
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     await page.clock.install();
     await page.goto(`${url}jobs/${job.id}`);
     await status(page, 'waiting');
@@ -171,9 +167,9 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
   });
 
   test('a tab that nobody sees asks nothing and holds no connection; seen again, it has missed nothing', async () => {
-    const { app, url } = await openStand({ dashboard, tasks: [approval] });
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [approval] });
     const { job } = await app.start(approval, {});
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     await page.clock.install();
     await page.goto(`${url}jobs/${job.id}`);
     await page.locator("[data-event='wait.begun']").waitFor();
@@ -200,13 +196,13 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
   test('filters and pages are in the address', async () => {
     const echo = task({ name: 'echo' }, ({ input }) => input);
     const other = task({ name: 'other' }, ({ input }) => input);
-    const { app, url } = await openStand({ dashboard, tasks: [echo, other], work: false });
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [echo, other], work: false });
     await app.startMany(
       echo,
       Array.from({ length: 60 }, (_, n) => ({ input: { n } })),
     );
     await app.start(other, {});
-    const { page, errors } = await openBrowser({ colorScheme: 'dark', width: 390 });
+    const { page, errors } = await stage.open({ colorScheme: 'dark', width: 390 });
     await page.goto(`${url}jobs`);
     await page.locator('tbody tr').nth(49).waitFor();
     await page.getByRole('link', { name: 'Next page' }).click();

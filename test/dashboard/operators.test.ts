@@ -1,10 +1,8 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fatal, schedule, task } from '../../src/index.js';
-import { CHROMIUM, openBrowser } from '../apps/chromium.js';
-import { buildDashboard, closeDialog, confirm, openStand, ownErrors, WITHOUT } from './stand.js';
-
-let dashboard: string;
+import { CHROMIUM } from '../apps/chromium.js';
+import { closeDialog, confirm, openStand, ownErrors, setStage, WITHOUT } from './stand.js';
 
 if (CHROMIUM === null) process.stderr.write(`the dashboard’s operators in a browser: skipped${WITHOUT}\n`);
 
@@ -18,15 +16,13 @@ async function signIn(page: Page, key: string): Promise<void> {
 }
 
 describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WITHOUT}`, () => {
-  beforeAll(async () => {
-    dashboard = await buildDashboard('operators');
-  }, 60_000);
+  const stage = setStage('operators');
 
   test('a dead letter is requeued once: the second is told that somebody was faster', async () => {
-    const { app, url } = await openStand({ dashboard, tasks: [doomed] });
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [doomed] });
     const { job } = await app.start(doomed, { n: 1 });
     await job.result().catch(() => undefined);
-    const { page, context, errors } = await openBrowser();
+    const { page, context, errors } = await stage.open();
     await page.goto(`${url}dead-letters`);
     await page.getByRole('link', { name: /^dlq_/ }).click();
     await page.getByRole('button', { name: 'Requeue' }).click();
@@ -47,13 +43,13 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
   });
 
   test('many are requeued at once, after it was counted what would be', async () => {
-    const { app, url } = await openStand({ dashboard, tasks: [doomed] });
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [doomed] });
     const started = await app.startMany(
       doomed,
       [1, 2, 3].map((n) => ({ input: { n } })),
     );
     for (const { job } of started) await job.result().catch(() => undefined);
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     await page.goto(`${url}dead-letters?job_type=doomed`);
     await page.locator('tbody tr').nth(2).waitFor();
     await page.getByRole('button', { name: 'Requeue all that fit' }).click();
@@ -67,10 +63,10 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
   });
 
   test('signs in with a key, is told of a wrong one, and signs out', async () => {
-    const stand = await openStand({ dashboard, tasks: [doomed] });
+    const stand = await openStand({ dashboard: stage.dashboard, tasks: [doomed] });
     const { job } = await stand.app.start(doomed, {});
     const key = await stand.key('operator');
-    const { page, context, errors } = await openBrowser();
+    const { page, context, errors } = await stage.open();
     // A link leads to where it points once somebody is signed in.
     await page.goto(`${stand.url}jobs/${job.id}`);
     await signIn(page, `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`);
@@ -90,7 +86,7 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
   });
 
   test('a viewer is offered no actions; a second reviewer agrees to a discard', async () => {
-    const stand = await openStand({ dashboard, tasks: [doomed] });
+    const stand = await openStand({ dashboard: stage.dashboard, tasks: [doomed] });
     const { job } = await stand.app.start(doomed, {});
     await job.result().catch(() => undefined);
     await stand.app.schedules.put(schedule(doomed, { id: 'nightly', cron: '0 3 * * *', input: {} }));
@@ -99,7 +95,7 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
       await stand.key('operator'),
       await stand.key('operator'),
     ];
-    const { page, errors } = await openBrowser();
+    const { page, errors } = await stage.open();
     await page.goto(stand.url);
     await signIn(page, viewer);
     const buttons = page.locator('main button:not(.copy)');

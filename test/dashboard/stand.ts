@@ -1,24 +1,44 @@
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { build } from 'vite';
 import { pawl, Pawl } from '../../src/client/pawl.js';
 import type { AnyTask } from '../../src/client/task.js';
 import type { WorkOptions } from '../../src/client/app.js';
 import { createKey, type Role } from '../../src/engine/api-keys.js';
 import { serve } from '../../src/http/serve.js';
-import { CHROMIUM } from '../apps/chromium.js';
+import { ARGUMENTS, CHROMIUM, watched, type Look, type OpenPage } from '../apps/chromium.js';
 import { newFolder } from '../apps/start-app.js';
 import { ROOT } from '../source-files.js';
 
 export const WITHOUT =
   CHROMIUM === null ? ' (there is no Chromium here; PAWL_TEST_CHROMIUM may name one)' : '';
 
+/** For all tests of a file: the built app, and a browser. `open` gives each test a page with cookies of its own. */
+export function setStage(name: string): { dashboard: string; open: (look?: Look) => Promise<OpenPage> } {
+  let browser: Browser;
+  const stage = {
+    dashboard: '',
+    async open({ colorScheme = 'light', width = 1_100 }: Look = {}): Promise<OpenPage> {
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } });
+      onTestFinished(() => context.close());
+      return watched(context, await context.newPage());
+    },
+  };
+  beforeAll(async () => {
+    const launched = chromium.launch({ executablePath: CHROMIUM ?? '', headless: true, args: ARGUMENTS });
+    stage.dashboard = await buildDashboard(name);
+    browser = await launched;
+  }, 60_000);
+  afterAll(() => browser?.close());
+  return stage;
+}
+
 /** How often the page asks; tests move its clock on instead of waiting. */
 export const POLL_MS = 5_000;
 
 /** Builds the app as `npm run build` does, into a folder of its own: other tests build meanwhile. */
-export async function buildDashboard(name: string): Promise<string> {
+async function buildDashboard(name: string): Promise<string> {
   const outDir = join(ROOT, '.build/dashboard', name);
   await build({ configFile: join(ROOT, 'dashboard/vite.config.ts'), logLevel: 'error', build: { outDir } });
   return outDir;
