@@ -29,6 +29,8 @@ export class Metrics {
   readonly #streams: () => number;
   #stock: Stock = { live: [], letters: [], heads: [], now: 0 };
   #freshUntil = Number.NEGATIVE_INFINITY;
+  /** The first count, which all wait for that come before it is there; later ones nobody waits for but who asked. */
+  #first: Promise<void> | null = null;
 
   constructor(engine: Engine, { lag, streams }: { lag: LoopLag; streams: () => number }) {
     this.#engine = engine;
@@ -78,10 +80,20 @@ export class Metrics {
 
   /** A store that does not answer leaves what it last said; `pawl_store_up` tells. */
   async #look(): Promise<Stock> {
-    const { clock, store, log } = this.#engine;
-    const startedAt = clock.elapsed();
-    if (startedAt < this.#freshUntil) return this.#stock;
+    const startedAt = this.#engine.clock.elapsed();
+    if (startedAt < this.#freshUntil) {
+      await this.#first;
+      return this.#stock;
+    }
     this.#freshUntil = startedAt + FRESH_MS;
+    const counted = this.#count(startedAt);
+    this.#first ??= counted;
+    await counted;
+    return this.#stock;
+  }
+
+  async #count(startedAt: number): Promise<void> {
+    const { clock, store, log } = this.#engine;
     try {
       const [live, letters, heads] = await Promise.all([
         store.liveCounts(),
@@ -93,7 +105,6 @@ export class Metrics {
     } catch (error) {
       log.warn('the store could not be counted for /metrics', { error });
     }
-    return this.#stock;
   }
 
   #lags(): Sample[] {

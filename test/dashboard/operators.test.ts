@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { fatal, schedule, task } from '../../src/index.js';
 import { CHROMIUM } from '../apps/chromium.js';
-import { closeDialog, confirm, openStand, ownErrors, setStage, WITHOUT } from './stand.js';
+import { closeDialog, confirm, openStand, ownErrors, POLL_MS, setStage, WITHOUT } from './stand.js';
 
 if (CHROMIUM === null) process.stderr.write(`the dashboard’s operators in a browser: skipped${WITHOUT}\n`);
 
@@ -27,10 +27,13 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
     await page.getByRole('link', { name: /^dlq_/ }).click();
     await page.getByRole('button', { name: 'Requeue' }).click();
     const second = await context.newPage();
+    await second.clock.install();
     await second.goto(page.url());
     await second.getByRole('button', { name: 'Requeue' }).click();
 
     await confirm(page, 'Requeue', /^Requeued as/);
+    // Time passes, but nothing changes behind an open question.
+    await second.clock.fastForward(2 * POLL_MS);
     await confirm(second, 'Requeue', 'Somebody else has done this already');
     const refusal = await second.getByRole('dialog').getByRole('alert').textContent();
     expect(refusal).toMatch(/It is not so any more.*is requeued already.*DLQ_REQUEUE_CONFLICT · request \w+/);

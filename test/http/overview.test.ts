@@ -41,6 +41,14 @@ test('counts the tenant’s own live jobs and dead letters, and how long each qu
   expect(others).toMatchObject({ live: [{ status: 'queued', count: 1 }], dead_letters_open: 0 });
 });
 
+test('whoever comes while the first count is under way waits for it', async () => {
+  const rig = await rigOf();
+  await rig.post('/api/v1/jobs', { job_type: 'echo' });
+  const replies = await Promise.all([1, 2, 3].map(() => rig.get('/api/v1/overview')));
+  expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
+});
+
 test('what is due later keeps nobody waiting', async () => {
   const rig = await rigOf();
   await rig.post('/api/v1/jobs', { job_type: 'echo', delay_ms: 60_000 });
