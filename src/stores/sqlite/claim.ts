@@ -74,14 +74,16 @@ function saveUses(db: Session, rates: Rates): void {
 /** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */
 const MOST_TIMERS = 2_000;
 
-/** Jobs whose time has come enter the claim index. Until then they are in nobody's way. */
+const DUE_TIMERS =
+  'FROM jobs WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?';
+
+/**
+ * Jobs whose time has come enter the claim index. Until then they are in nobody's way. Looked first: an update that finds
+ * nothing takes ten times as long.
+ */
 function readyTimers(db: Session, now: number): void {
-  db.run(
-    `UPDATE jobs SET ready = 1 WHERE id IN (SELECT id FROM jobs
-     WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?)`,
-    now,
-    MOST_TIMERS,
-  );
+  if (db.get(`SELECT 1 ${DUE_TIMERS}`, now, 1) === undefined) return;
+  db.run(`UPDATE jobs SET ready = 1 WHERE id IN (SELECT id ${DUE_TIMERS})`, now, MOST_TIMERS);
 }
 
 type Search = { readonly lanes: readonly ClaimLane[]; readonly rates: Rates; readonly now: number };
