@@ -14,6 +14,10 @@ export class ScratchApp {
   /** `build`: where the compiled sources lie. */
   constructor(build: URL) {
     this.#main = new URL('src/cli/main.js', build);
+    // Servers tell where their dashboard is, if one was built: these copies of the sources have none.
+    const dashboard = new URL('src/dashboard/', build);
+    mkdirSync(dashboard, { recursive: true });
+    writeFileSync(new URL('index.html', dashboard), '<!doctype html>');
     // `import … from 'pawl'` finds the same copy of the sources as the CLI is made of.
     this.write('node_modules/pawl/package.json', '{"name":"pawl","type":"module","exports":"./index.js"}');
     this.write('node_modules/pawl/index.js', `export * from '${new URL('src/index.js', build).href}';`);
