@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { crashTest } from '../../src/cli/crash-test.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
+import { LONG } from '../long-mode.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { ROOT } from '../source-files.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-crash-'));
 const self = [process.execPath, join(ROOT, '.build/src/cli/main.js')] as const;
 let server: PostgresServer;
+const ROUNDS = LONG ? 20 : 4;
 
 beforeAll(async () => {
   execFileSync('npm', ['run', '--silent', 'compile'], { cwd: ROOT, stdio: 'ignore' });
@@ -24,10 +26,10 @@ afterAll(async () => {
 describe('written by two processes at a time that are killed in the middle of their work', () => {
   test(
     'SQLite loses nothing acknowledged, has nothing half-written, and its file is sound',
-    { timeout: 120_000 },
+    { timeout: 240_000 },
     async () => {
       const path = join(folder, 'crash.db');
-      const { acknowledged, losses } = await crashTest(self, { store: `sqlite:${path}`, rounds: 6 });
+      const { acknowledged, losses } = await crashTest(self, { store: `sqlite:${path}`, rounds: ROUNDS });
       expect(losses).toEqual([]);
       expect(acknowledged).toBeGreaterThan(1_000);
       const raw = await openDatabase(path);
@@ -39,7 +41,7 @@ describe('written by two processes at a time that are killed in the middle of th
   test('Postgres loses nothing acknowledged and has nothing half-written', { timeout: 120_000 }, async () => {
     const { acknowledged, losses } = await crashTest(self, {
       store: await server.createDatabase(),
-      rounds: 6,
+      rounds: ROUNDS,
     });
     expect(losses).toEqual([]);
     expect(acknowledged).toBeGreaterThan(1_000);

@@ -117,7 +117,7 @@ describe.each(CHOSEN)('two servers on %s', (_name, open) => {
       let position: string | null = null;
       const state = { isWriting: true };
       const writing = (async () => {
-        for (let n = 0; n < 30; n++) {
+        for (let n = 0; n < 15; n++) {
           const batch = await Promise.all(
             Array.from({ length: 10 }, () => post('/api/v1/jobs', { job_type: 'w' })),
           );
