@@ -117,7 +117,7 @@ describe.each(CHOSEN)('two servers on %s', (_name, open) => {
       let position: string | null = null;
       const state = { isWriting: true };
       const writing = (async () => {
-        for (let n = 0; n < 15; n++) {
+        for (let n = 0; n < 30; n++) {
           const batch = await Promise.all(
             Array.from({ length: 10 }, () => post('/api/v1/jobs', { job_type: 'w' })),
           );
@@ -126,9 +126,13 @@ describe.each(CHOSEN)('two servers on %s', (_name, open) => {
         state.isWriting = false;
       })();
       const first = await stream();
-      position = await readSome(first, heard, position);
+      position = await readSome(first, heard, { position, until: writing });
       while (state.isWriting || started.some((id) => !heard.has(id))) {
-        position = await readSome(await stream({ 'last-event-id': position ?? '' }), heard, position);
+        const until = state.isWriting ? writing : null;
+        position = await readSome(await stream({ 'last-event-id': position ?? '' }), heard, {
+          position,
+          until,
+        });
       }
       await writing;
       expect(started.filter((id) => !heard.has(id))).toEqual([]);
@@ -137,25 +141,30 @@ describe.each(CHOSEN)('two servers on %s', (_name, open) => {
   );
 });
 
-/** Reads a few parts of a stream, then hangs up in the middle of whatever comes. Answers where to go on. */
+/**
+ * Reads a few parts of a stream, then hangs up in the middle of whatever comes. Answers where to go on. `until`: then nobody
+ * writes any more, and nothing more comes for long; null: that is so already, and it takes what there is.
+ */
 async function readSome(
   response: Response,
   heard: Set<unknown>,
-  from: string | null,
+  { position, until }: { readonly position: string | null; readonly until: Promise<void> | null },
 ): Promise<string | null> {
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
   let text = '';
   for (let parts = 0; parts < 4; parts++) {
-    const { done, value } = await reader.read();
-    if (done) break;
+    const next = reader.read();
+    const part = until ? await Promise.race([next, until.then(() => null)]) : await next;
+    if (part === null || part.done) break;
+    const { value } = part;
     text += decoder.decode(value, { stream: true });
-    if (parts > 1 && text.length > 2_000) break;
+    if (until === null ? text.includes('\n\n') : parts > 1 && text.length > 2_000) break;
   }
   await reader.cancel();
-  const { events, lastId } = parseStream(text.slice(0, text.length - 3));
+  const { events, lastId } = parseStream(until === null ? text : text.slice(0, text.length - 3));
   // Only what lies behind a position counts as heard: the rest is going to come again.
   const known = events.findLastIndex(({ id }) => id !== null) + 1;
   for (const { data } of events.slice(0, known)) heard.add((data as { job_id: string }).job_id);
-  return lastId ?? from;
+  return lastId ?? position;
 }
