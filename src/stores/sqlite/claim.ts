@@ -79,7 +79,7 @@ const DUE_TIMERS =
 
 /**
  * Jobs whose time has come enter the claim index. Until then they are in nobody's way. Looked first: an update that finds
- * nothing takes ten times as long.
+ * nothing took a tenth of a millisecond of an idle worker's claim.
  */
 function readyTimers(db: Session, now: number): void {
   if (db.get(`SELECT 1 ${DUE_TIMERS}`, now, 1) === undefined) return;
