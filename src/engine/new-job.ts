@@ -162,11 +162,8 @@ function scheduledAtOf({ delay, runAt }: StartOptions, now: number): number {
 
 /** Version 4, from the Random port. */
 export function newUuid({ random }: Pick<Engine, 'random'>): string {
-  const hex = (digits: number): string =>
-    random
-      .int(16 ** digits)
-      .toString(16)
-      .padStart(digits, '0');
+  // With a digit more in front, which keeps the zeros, and is cut off.
+  const hex = (digits: number): string => (16 ** digits + random.int(16 ** digits)).toString(16).slice(1);
   const variant = (8 + random.int(4)).toString(16);
   return `${hex(8)}-${hex(4)}-4${hex(3)}-${variant}${hex(3)}-${hex(6)}${hex(6)}`;
 }

@@ -8,6 +8,9 @@ export const JOB_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 export const BUCKETS = 1024;
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** Of one character. */
+const BITS = 5;
+const MASK = ALPHABET.length - 1;
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const TIME_LENGTH = 10;
 const BUCKET_LENGTH = 2;
@@ -45,12 +48,18 @@ export function bucketOfKey({
   return hash32(JSON.stringify([tenantId, scope, key])) % BUCKETS;
 }
 
+/** Six characters are what whole numbers are fast for; what is above them goes first. */
+const FAST_LENGTH = 6;
+const FAST = ALPHABET.length ** FAST_LENGTH;
+
 function encode(value: number, length: number): string {
-  let rest = value;
+  if (length > FAST_LENGTH) {
+    const above = Math.floor(value / FAST);
+    return encode(above, length - FAST_LENGTH) + encode(value - above * FAST, FAST_LENGTH);
+  }
   let encoded = '';
-  for (let i = 0; i < length; i++) {
-    encoded = ALPHABET.charAt(rest % ALPHABET.length) + encoded;
-    rest = Math.floor(rest / ALPHABET.length);
+  for (let rest = value, i = 0; i < length; i++, rest >>= BITS) {
+    encoded = ALPHABET.charAt(rest & MASK) + encoded;
   }
   return encoded;
 }

@@ -79,9 +79,21 @@ export const STORED_COLUMNS = [
   'state',
 ] as const satisfies readonly (keyof StoredRow)[];
 
+/** What a search for due jobs finds of each, by which one that is remembered can be told to be the same. */
+export type IdleRow = Pick<StoredRow, 'job_id' | 'rev' | 'created_at' | 'inbox_rev'>;
+
+/** What makes it whole: more of its row, the first row of its log, and the link of the last. */
+export type RestOfIdle = Pick<StoredRow, 'status' | 'attempt_id' | 'updated_at' | 'state'> & {
+  readonly created: string;
+  readonly link: string;
+};
+
 /** A job that nobody runs, made whole again: its row is up to date, and of its log only the first row is needed. */
-export function assembleIdle(row: StoredRow, { created, link }: { created: string; link: string }): Loaded {
-  return { job: jobOf(row, creationOf(row.job_id, created)), link, inboxRev: row.inbox_rev };
+export function assembleIdle({ job_id, rev, created_at, inbox_rev }: IdleRow, rest: RestOfIdle): Loaded {
+  const { status, attempt_id, updated_at, state, created, link } = rest;
+  const idle = { incarnation: null, finished_at: null };
+  const row = { job_id, status, rev, attempt_id, created_at, updated_at, inbox_rev, state, ...idle };
+  return { job: jobOf(row, creationOf(job_id, created)), link, inboxRev: inbox_rev };
 }
 
 /**

@@ -11,14 +11,22 @@ const ended = jobOf(PASTS.succeeded);
 
 test('what was saved last is remembered, until the job has ended', () => {
   const recent = new RecentJobs<{ job: Job }>();
+  recent.begin();
   recent.set('a', { job: queued });
   expect(recent.get('a')?.job).toBe(queued);
   recent.set('a', { job: ended });
   expect(recent.get('a')).toBeUndefined();
 });
 
+test('where nobody works, nothing is remembered', () => {
+  const recent = new RecentJobs<{ job: Job }>();
+  recent.set('a', { job: queued });
+  expect(recent.get('a')).toBeUndefined();
+});
+
 test('the oldest are forgotten once the rest takes too much, and big inputs count for more', () => {
   const recent = new RecentJobs<{ job: Job }>(8_000);
+  recent.begin();
   for (const jobId of ['a', 'b', 'c', 'd']) recent.set(jobId, { job: queued });
   expect(['a', 'd'].map((jobId) => recent.get(jobId) !== undefined)).toEqual([true, true]);
   recent.set('e', { job: { ...queued, input: 'x'.repeat(4_000) } });

@@ -17,10 +17,19 @@ export class RecentJobs<T extends { readonly job: Job }> {
   #young = new Map<string, T>();
   #old = new Map<string, T>();
   #bytes = 0;
+  #isUseful = false;
   readonly #mostBytes: number;
 
   constructor(mostBytes = MOST_BYTES) {
     this.#mostBytes = mostBytes;
+  }
+
+  /**
+   * There is a worker here, who will claim. Until then nothing is remembered: a process that only starts jobs would keep
+   * thousands of them for nobody, which took a tenth of its time.
+   */
+  begin(): void {
+    this.#isUseful = this.#mostBytes > 0;
   }
 
   get(jobId: string): T | undefined {
@@ -33,7 +42,7 @@ export class RecentJobs<T extends { readonly job: Job }> {
       if (!this.#young.delete(jobId)) this.#old.delete(jobId);
       return;
     }
-    if (this.#mostBytes === 0) return;
+    if (!this.#isUseful) return;
     this.#young.set(jobId, recent);
     this.#bytes += bytesOf(recent.job);
     if (this.#bytes <= this.#mostBytes / 2) return;

@@ -49,14 +49,14 @@ export class FewFirst {
        FROM (SELECT) AS always LEFT JOIN due ON true`,
       [db.fixedNow(), names, names.map(queueOf), most + 1],
     );
-    const found = rows.flatMap((row) => (row.job_id === null ? [] : [{ ...row, ...foundRest(row) }]));
+    const found = rows.flatMap((row) => (row.job_id === null ? [] : [{ rest: foundRest(row), ...row }]));
     if ((rows[0]?.took_ms ?? 0) > SLOW_MS) this.#rest = REST_AFTER_SLOW;
     else if (found.length > most) this.#rest = REST_AFTER_CROWD;
     return found.length > most || found.some(({ gate }) => gate !== '') ? null : found.toSorted(inTurn);
   }
 }
 
-type Found = Candidate & FoundRest;
+type Found = Omit<Candidate, 'rest'> & FoundRest;
 
 type Search = Pick<ClaimRequest, 'limit' | 'tenantId'> & { readonly lanes: readonly ClaimLane[] };
 

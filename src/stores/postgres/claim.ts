@@ -4,7 +4,6 @@ import { takeTurns } from '../fair-turns.js';
 import { Rates, ratesOfTenants, sharedRates } from '../rates.js';
 import { TenantRoom } from '../tenant-room.js';
 import { inTurn, type Candidate, type FewFirst } from './claim-few.js';
-import { remember } from './commit.js';
 import { writeOutbox } from './commit-carefully.js';
 import { countGates } from './gates.js';
 import { loadIdle } from './load.js';
@@ -16,10 +15,8 @@ import type { SkipAhead } from './skip-ahead.js';
 import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
-export async function claim(session: Session, hints: ClaimHints, request: ClaimRequest): Promise<Claimed> {
-  const { claimed, items } = await session.ending((db) => claimWithin(db, { session, hints, request }));
-  remember(session, items);
-  return claimed;
+export function claim(session: Session, hints: ClaimHints, request: ClaimRequest): Promise<Claimed> {
+  return session.ending((db) => claimWithin(db, { session, hints, request }));
 }
 
 /** What earlier claims found out. */
@@ -29,20 +26,19 @@ export type ClaimHints = {
   readonly reading: ReadAhead;
 };
 
-type Taken = { readonly claimed: Claimed; readonly items: readonly CommitItem[] };
 type Claiming = { readonly session: Session; readonly hints: ClaimHints; readonly request: ClaimRequest };
 
 async function claimWithin(
   db: Queries,
   { session, hints: { skip, few, reading }, request }: Claiming,
-): Promise<Ending<Taken>> {
+): Promise<Ending<Claimed>> {
   const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   const [{ now, alive, paused }, all] = await Promise.all([
     begin(db, worker.incarnation),
     few.find(db, request),
   ]);
   if (!alive) {
-    return { answer: { claimed: { now, alive, jobs: [], lastTenant: afterTenant }, items: [] }, last: null };
+    return { answer: { now, alive, jobs: [], lastTenant: afterTenant }, last: null };
   }
   const uses = new Map(await lockRates(db, sharedRates(lanes), { skip: false }));
   const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
@@ -65,8 +61,7 @@ async function claimWithin(
   for (const item of items) if (item.outbox.length > 0) last.push(writeOutbox(db, item));
   last.push(saveRates(db, rates.used()));
   const jobs = items.flatMap(({ job }) => job ?? []);
-  const claimed = { now, alive, jobs, lastTenant, ...rates.freeAt };
-  return { answer: { claimed, items }, last: Promise.all(last) };
+  return { answer: { now, alive, jobs, lastTenant, ...rates.freeAt }, last: Promise.all(last) };
 }
 
 /** Of many claims so many are decided and sent at a time: the server writes the first while the next are decided. */

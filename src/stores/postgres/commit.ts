@@ -102,7 +102,7 @@ async function together(
 }
 
 /** For the claims to come. Only what is durable: a transaction may still be undone. */
-export function remember(session: Session, saved: readonly CommitItem[]): void {
+function remember(session: Session, saved: readonly CommitItem[]): void {
   for (const { jobId, job, link } of saved) if (job !== null) session.recent.set(jobId, { job, link });
 }
 

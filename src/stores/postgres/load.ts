@@ -1,6 +1,13 @@
 import { must } from '../../kernel/index.js';
 import type { Loaded, LogRow } from '../../ports/store.js';
-import { assemble, assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
+import {
+  assemble,
+  assembleIdle,
+  STORED_COLUMNS,
+  type IdleRow,
+  type RestOfIdle,
+  type StoredRow,
+} from '../job-state.js';
 import { isStill } from '../recent-jobs.js';
 import type { ReadAhead } from './read-ahead.js';
 import type { Queries, Session } from './session.js';
@@ -13,15 +20,9 @@ type Stored = StoredRow & {
 };
 
 /** A job that nobody runs, and how to find out whether it is the one that is remembered. */
-export type Idle = Pick<StoredRow, 'job_id' | 'rev' | 'created_at' | 'inbox_rev'> & {
-  /** What makes it whole, if that was read with it. */
-  readonly rest?: RestOfIdle;
-};
-
-export type RestOfIdle = Pick<StoredRow, 'status' | 'attempt_id' | 'updated_at' | 'state'> & {
-  /** The first row of its log, and the link of the last. */
-  readonly created: string;
-  readonly link: string;
+export type Idle = IdleRow & {
+  /** What makes it whole; null if that was not read with it. */
+  readonly rest: RestOfIdle | null;
 };
 
 /** Jobs whose first log row has no more bytes are read with the search that finds them. */
@@ -40,11 +41,9 @@ export type FoundRest = Omit<RestOfIdle, 'created' | 'link'> & Record<'created' 
  * A row that changed while the search was under way is locked as it is now, but the log is seen as it was when the search
  * began, without its last link: then there is nothing that would fit, and the job is read anew.
  */
-export function foundRest({ status, attempt_id, updated_at, state, created, link }: FoundRest): {
-  rest?: RestOfIdle;
-} {
-  if (created === null || link === null) return {};
-  return { rest: { status, attempt_id, updated_at, state, created, link } };
+export function foundRest(row: FoundRest): RestOfIdle | null {
+  const { status, attempt_id, updated_at, state, created, link } = row;
+  return created === null || link === null ? null : { status, attempt_id, updated_at, state, created, link };
 }
 
 /** Jobs that the transaction has locked and nobody runs, made whole. What this process saved itself is at hand. */
@@ -56,10 +55,9 @@ export async function loadIdle(
   let unknown = 0;
   const found = rows.map((row): Loaded | null => {
     const known = recent.get(row.job_id);
-    if (known && isStill(known.job, row)) return { ...known, inboxRev: row.inbox_rev };
+    if (known && isStill(known.job, row)) return { inboxRev: row.inbox_rev, ...known };
     unknown += 1;
-    const { rest } = row;
-    return rest ? assembleIdle({ ...row, ...rest, incarnation: null, finished_at: null }, rest) : null;
+    return row.rest && assembleIdle(row, row.rest);
   });
   reading.claimed(rows.length, unknown);
   const missing = rows.filter((_, i) => found[i] === null).map(({ job_id }) => job_id);

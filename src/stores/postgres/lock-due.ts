@@ -49,8 +49,8 @@ export async function lockDue(
   const candidates = found.map((row) => {
     const { lane, tenant, gate } = must(stretches[row.stretch - 1], 'a row comes from a stretch');
     const { job_id, rev, created_at, inbox_rev, priority, due_at } = row;
-    const candidate = { lane, tenant_id: tenant, gate, job_id, rev, created_at, inbox_rev, priority, due_at };
-    return isWithRest(row) ? { ...candidate, ...foundRest(row) } : candidate;
+    const rest = isWithRest(row) ? foundRest(row) : null;
+    return { lane, tenant_id: tenant, gate, job_id, rev, created_at, inbox_rev, priority, due_at, rest };
   });
   // A test that sets the time wants the same answer every time.
   if (db.fixedNow() === null && except.length === 0) {
@@ -59,7 +59,7 @@ export async function lockDue(
   return candidates;
 }
 
-type Locked = Idle &
+type Locked = Omit<Idle, 'rest'> &
   Partial<FoundRest> & {
     readonly priority: number;
     readonly due_at: number;

@@ -67,7 +67,10 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     commitWithin: (tx, items) => commitWithin(session, tx, items),
     begin: () => begin(session),
     claim: (request) => claim(session, hints, request),
-    beat: (beating) => session.leasing((db) => beat(db, beating)),
+    beat(beating) {
+      session.recent.begin();
+      return session.leasing((db) => beat(db, beating));
+    },
     orphans: (page) => session.transaction((db) => orphans(db, page)),
     putEffect: (result) => putEffect(single, result),
     putMessage: async (message) => (await messages([message]))[0] as Awaited<ReturnType<Store['putMessage']>>,

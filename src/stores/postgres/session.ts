@@ -241,13 +241,14 @@ export class Session {
   }
 
   #bounded(query: pg.QueryConfig): Bounded {
-    return { ...query, query_timeout: this.silenceMs };
+    return { query_timeout: this.silenceMs, ...query };
   }
 
   #queries(send: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Queries {
     const rows = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
-      const query = { text: sql, values: [...values], types };
-      return (await send(this.#prepares ? { ...query, name: nameOf(sql) } : query)).rows as Row[];
+      const query: pg.QueryConfig = { text: sql, values: [...values], types };
+      if (this.#prepares) query.name = nameOf(sql);
+      return (await send(query)).rows as Row[];
     };
     const fixedNow = (): number | null => this.#clock?.() ?? null;
     const now = async (): Promise<number> => {

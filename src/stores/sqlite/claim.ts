@@ -44,14 +44,13 @@ export function claim(db: Session, request: ClaimRequest): Claimed {
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
   const due = ofTenant(dueIn(db, { lanes: open, rates, now }), tenantId);
   const { picked, lastTenant } = takeTurns(due, { afterTenant, limit });
+  const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const claims: NewClaim[] = [];
   const jobs: Job[] = [];
-  for (const candidate of picked) {
-    if (!rates.take(candidate.lane, candidate.tenant_id)) continue;
-    const found = loadIdle(db, candidate);
+  for (const [index, found] of loadIdle(db, taken).entries()) {
     const item = decide(found, now);
     if (!item?.job) continue;
-    claims.push({ id: candidate.id, before: found.job, item });
+    claims.push({ id: must(taken[index], 'one is loaded for each').id, before: found.job, item });
     jobs.push(item.job);
   }
   saveClaims(db, claims);

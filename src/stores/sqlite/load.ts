@@ -1,6 +1,13 @@
 import { must, type Status } from '../../kernel/index.js';
 import type { Loaded, LogRow } from '../../ports/store.js';
-import { assemble, assembleIdle, STORED_COLUMNS, type StoredRow } from '../job-state.js';
+import {
+  assemble,
+  assembleIdle,
+  STORED_COLUMNS,
+  type IdleRow,
+  type RestOfIdle,
+  type StoredRow,
+} from '../job-state.js';
 import { isStill } from '../recent-jobs.js';
 import type { Session } from './session.js';
 
@@ -27,9 +34,10 @@ export function load(db: Session, jobId: string): Loaded | null {
   return assemble(row, log);
 }
 
-type Idle = Pick<StoredRow, 'job_id' | 'rev' | 'created_at' | 'inbox_rev'> & { readonly id: number };
+type Idle = IdleRow & { readonly id: number };
 
 type IdleTuple = readonly [
+  id: number,
   status: Status,
   attemptId: string | null,
   updatedAt: number,
@@ -39,24 +47,39 @@ type IdleTuple = readonly [
 ];
 
 /**
- * A due job, made whole. What this process saved itself is at hand; else its row and two of its log are read. Nobody
- * holds it and it has not ended, or it would not be due; so its row is up to date.
+ * Due jobs, made whole. What this process saved itself is at hand; of the others their rows and two of the log of each
+ * are read, all together. Nobody holds them and they have not ended, or they would not be due; so their rows are up to
+ * date.
  */
-export function loadIdle(db: Session, { id, job_id, rev, created_at, inbox_rev }: Idle): Loaded {
+export function loadIdle(db: Session, rows: readonly Idle[]): Loaded[] {
+  const found = rows.map((row) => remembered(db, row));
+  const missing = rows.filter((_, i) => found[i] === null);
+  if (missing.length === 0) return found as Loaded[];
+  const read = readIdle(db, missing);
+  return rows.map((row, i) => found[i] ?? assembleIdle(row, must(read.get(row.id), 'a due job has a log')));
+}
+
+function remembered(db: Session, { job_id, rev, created_at, inbox_rev }: Idle): Loaded | null {
   const known = db.recent.get(job_id);
-  if (known && isStill(known.job, { rev, created_at })) {
-    return { job: known.job, link: known.link, inboxRev: inbox_rev };
-  }
-  const [tuple] = db.tuples<IdleTuple>(
-    `SELECT status, attempt_id, updated_at, state, first.body, ifnull(head.link, first.link)
-     FROM jobs JOIN log AS first ON first.job = jobs.id AND first.rev = 1
-     LEFT JOIN log AS head ON jobs.rev > 1 AND head.job = jobs.id AND head.rev = jobs.rev WHERE jobs.id = ?`,
-    id,
+  if (!known || !isStill(known.job, { rev, created_at })) return null;
+  return { job: known.job, link: known.link, inboxRev: inbox_rev };
+}
+
+/** The rest of each, by where it is. */
+function readIdle(db: Session, rows: readonly Idle[]): Map<number, RestOfIdle> {
+  const tuples = db.tuples<IdleTuple>(
+    `SELECT jobs.id, status, attempt_id, updated_at, state, first.body, ifnull(head.link, first.link)
+     FROM json_each(?) AS wanted CROSS JOIN jobs ON jobs.id = wanted.value
+     CROSS JOIN log AS first ON first.job = jobs.id AND first.rev = 1
+     LEFT JOIN log AS head ON jobs.rev > 1 AND head.job = jobs.id AND head.rev = jobs.rev`,
+    `[${rows.map(({ id }) => id).join()}]`,
   );
-  const [status, attempt_id, updated_at, state, created, link] = must(tuple, 'a job has a log');
-  const idle = { incarnation: null, finished_at: null };
-  const row = { job_id, status, rev, attempt_id, created_at, updated_at, inbox_rev, state, ...idle };
-  return assembleIdle(row, { created, link });
+  return new Map(
+    tuples.map(([id, status, attempt_id, updated_at, state, created, link]) => [
+      id,
+      { status, attempt_id, updated_at, state, created, link },
+    ]),
+  );
 }
 
 export function logRow(jobId: string, { rev, command_id, body, link }: StoredLog): LogRow {

@@ -55,6 +55,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     claim: (request) => db.write(() => claim(db, request)),
     beat(beating) {
       isHere(beating.worker);
+      db.recent.begin();
       return db.write(() => beat(db, beating));
     },
     orphans: (page) => db.write(() => orphans(db, page)),
