@@ -123,7 +123,9 @@ const BY_HAND: { readonly [T in EventType]?: (event: EventOf<T>) => string } = {
     `,"step":${quote(step)},"occurrence":${occurrence},"startedAt":${startedAt}`,
 };
 
-const quote = (text: string): string => JSON.stringify(text);
+/** Names and ids have no control characters and sound Unicode (`shape.text`), so that JSON escapes these two only. */
+const quote = (text: string): string =>
+  text.includes('"') || text.includes('\\') ? JSON.stringify(text) : `"${text}"`;
 
 type Stamped = Pick<Event, 'at' | 'actor'>;
 

@@ -22,9 +22,9 @@ export async function lockDue(
   { most, except }: { most: number; except: readonly string[] },
 ): Promise<Candidate[]> {
   const places = stretches.map((stretch) => skip.from(keyOf(stretch), now));
-  const [columns, rest] = reading.pays ? [`, ${REST_COLUMNS}`, `, ${restOf('c')}`] : ['', ''];
+  const [columns, subqueries] = reading.pays ? [`, ${REST_COLUMNS}`, `, ${restOf('c')}`] : ['', ''];
   const found = await db.rows<Locked>(
-    `SELECT c.*, s.stretch::int, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms ${rest}
+    `SELECT c.*, s.stretch::int, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms ${subqueries}
      FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[], $10::text[])
        WITH ORDINALITY AS s (lane, tenant_id, gate, most, urgency, due_at, job_id, queue, stretch), LATERAL (
        SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.priority, j.due_at ${columns} FROM pawl.jobs j
