@@ -1,4 +1,4 @@
-import { watch, type FSWatcher } from 'node:fs';
+import { utimesSync, watch, type FSWatcher } from 'node:fs';
 import { holderLane, isHolderLane, type WorkerRef } from '../../kernel/index.js';
 import type { StoreClock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
@@ -10,22 +10,20 @@ import type { Session } from './session.js';
 const MOST_LANES = 100;
 
 /**
- * When to look again after the file was written to: what was written counts only once it has been synced, and nothing
- * tells of that. At once is looked only if it was not this process that wrote, which it does all the time under load.
+ * When to look again after the file was written to: what was written counts only once it has been synced, and not
+ * everything that is saved is told of. At once is looked only if it was not this process that wrote, which it does all the time
+ * under load.
  */
 const LOOKS_MS = [1, 1, 2, 4, 8, 16, 32, 64] as const;
 
-/**
- * In how many turns of the event loop is looked before that, where nothing is found: a quick disk syncs in much less time than
- * the shortest timer takes. A turn of an idle process is short, so they are soon over; a busy one looks rarely. A job of
- * another process was picked up after 2.0 to 2.4 ms with 20 of them, 1.6 to 1.8 with 50, and 1.8 with 100.
- */
-const EAGER_LOOKS = 50;
+/** The first commit is told of at once, what follows within this time together: each time costs a call of the system. */
+const APART_MS = 5;
 
 /**
  * Wake-ups across processes that have the same file open. Whatever is saved is written to the log beside the file, so
- * that is watched, for as long as somebody listens; SQLite's own counter tells another's commit from ours. The rows of jobs then show
- * what is ready; word for a worker that runs a job is left in writing. Never relied upon: a file system that tells of no
+ * that is watched, for as long as somebody listens; SQLite's own counter tells another's commit from ours. Writing comes before the
+ * sync, so whoever has saved something for others touches the log once more (decision 37). The rows of jobs then show what is
+ * ready; word for a worker that runs a job is left in writing. Never relied upon: a file system that tells of no
  * changes costs waiting for the next poll, or heartbeat, nothing else.
  */
 export function watchedWakeUps(
@@ -40,8 +38,6 @@ export function watchedWakeUps(
   let watcher: FSWatcher | null = null;
   let listeners = 0;
   let version = 0;
-  /** In how many turns of the event loop, from this one on, a look is due. */
-  let eager = 0;
   /** Which of the later looks is the next one; null: none is. */
   let next: number | null = null;
   let cancelNext: () => void = () => undefined;
@@ -53,15 +49,14 @@ export function watchedWakeUps(
   let read = 0;
   /** Where the workers of this process listen: they need nothing in writing. */
   const here = new Set<string>();
+  const log = `${path}-wal`;
+  const touch = nowAndThen(clock, () => touchFile(log));
 
-  /**
-   * Wakes lanes whose first job was not the first before. One that stays there is not for us, or we have no room for it.
-   * True: another's commit was found.
-   */
-  const look = (): boolean => {
+  /** Wakes lanes whose first job was not the first before. One that stays there is not for us, or we have no room for it. */
+  const look = (): void => {
     try {
       const now = versionOf(db);
-      if (now === version) return false;
+      if (now === version) return;
       version = now;
       const before = heads;
       heads = readyHeads(db);
@@ -70,18 +65,9 @@ export function watchedWakeUps(
       read = news.upTo;
       lanes.push(...news.lanes);
       if (lanes.length > 0) local.wake(lanes);
-      return true;
     } catch {
       // A database that cannot be read just now. The next change, or the next poll, finds what there is.
-      return true;
     }
-  };
-
-  const lookSoon = (): void => {
-    const isOwn = written !== db.commits;
-    written = db.commits;
-    eager = watcher === null || isOwn || look() ? 0 : eager - 1;
-    if (eager > 0) setImmediate(lookSoon);
   };
 
   const lookLater = (place: number): void => {
@@ -95,8 +81,9 @@ export function watchedWakeUps(
   };
 
   const changed = (): void => {
-    if (eager === 0) setImmediate(lookSoon);
-    eager = EAGER_LOOKS;
+    const isOwn = written !== db.commits;
+    written = db.commits;
+    if (!isOwn) look();
     if (next === 0) return;
     cancelNext();
     lookLater(0);
@@ -114,7 +101,8 @@ export function watchedWakeUps(
       local.wake(lanes);
       const elsewhere = lanes.filter((lane) => isHolderLane(lane) && !here.has(lane));
       // A hint, like all of these: if it cannot be written, its worker hears of it by a heartbeat.
-      if (elsewhere.length > 0) db.write(() => leaveNews(db, elsewhere)).catch(() => undefined);
+      if (elsewhere.length > 0) db.write(() => leaveNews(db, elsewhere)).then(touch, () => undefined);
+      if (elsewhere.length < lanes.length) touch();
     },
     isHere: (worker) => void here.add(holderLane({ worker })),
     listen(hear) {
@@ -123,7 +111,7 @@ export function watchedWakeUps(
       if (watcher === null) {
         version = versionOf(db);
         read = newsAfter(db, read).upTo;
-        watcher = watchFile(`${path}-wal`, changed, stop);
+        watcher = watchFile(log, changed, stop);
       }
       return async () => {
         await stopLocal();
@@ -144,6 +132,33 @@ function watchFile(path: string, onChange: () => void, onLost: () => void): FSWa
   } catch {
     return null;
   }
+}
+
+/** Whoever watches it is told, without anything being written. Where that is not allowed they look a little later. */
+function touchFile(path: string): void {
+  try {
+    const now = new Date();
+    utimesSync(path, now, now);
+  } catch {
+    // The file is another user's, or gone: this is a hint like all of these.
+  }
+}
+
+/** Does it at once, unless it has just been done; then once more, a little later. */
+function nowAndThen(clock: StoreClock, run: () => void): () => void {
+  let isResting = false;
+  let isWanted = false;
+  const rest = (): void => {
+    isResting = isWanted;
+    if (!isWanted) return;
+    isWanted = false;
+    clock.after(APART_MS, rest);
+    run();
+  };
+  return () => {
+    isWanted = true;
+    if (!isResting) rest();
+  };
 }
 
 /** Another number whenever another connection has committed. */
