@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -17,7 +17,7 @@ async function twoConnections() {
     await rig.stop();
     rmSync(folder, { recursive: true });
   });
-  return { rig, hearer: await rig.connect() };
+  return { rig, hearer: await rig.connect(), log: join(folder, 'pawl.db-wal') };
 }
 
 const LANE = laneOf(aJobSpec());
@@ -62,6 +62,27 @@ test('its own commits wake nobody but those that it names', async () => {
   rig.store.wake(['mine']);
   await stop();
   expect(heard).toEqual([['mine']]);
+});
+
+test('GUA-13 what is saved for others is told of once it counts: at once, and then at most every five milliseconds', async () => {
+  const { rig, log } = await twoConnections();
+  await rig.create('job_touched_1');
+  const age = () => utimesSync(log, 1, 1);
+  const isTouched = () => statSync(log).mtimeMs > 1_000;
+  age();
+  rig.store.wake([LANE]);
+  expect(isTouched()).toBe(true);
+  age();
+  rig.store.wake([LANE]);
+  rig.store.wake([LANE]);
+  expect(isTouched()).toBe(false);
+  rig.clock.advance(5);
+  expect(isTouched()).toBe(true);
+  age();
+  rig.clock.advance(5);
+  expect(isTouched()).toBe(false);
+  rig.store.wake([LANE]);
+  expect(isTouched()).toBe(true);
 });
 
 /** Makes one job after the other the only one that is ready, whenever it is told to, with SQL of its own. */

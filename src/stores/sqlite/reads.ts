@@ -45,9 +45,10 @@ export function feedEnd(db: Session): Reply<{ position: FeedPosition }> {
 
 export function due(db: Session, { limit }: { limit: number }): Reply<{ jobIds: string[] }> {
   const now = db.now();
+  // With the plus it goes by the two small indexes; else SQLite walks through all jobs in the order of their ids.
   const rows = db.all<{ job_id: string }>(
-    `SELECT job_id FROM jobs WHERE id IN (SELECT id FROM jobs WHERE wake_at <= ? UNION SELECT id FROM jobs WHERE deadline_at <= ?)
-     ORDER BY id LIMIT ?`,
+    `SELECT job_id FROM jobs WHERE id IN (SELECT id FROM jobs WHERE wake_at <= ? UNION ALL SELECT id FROM jobs WHERE deadline_at <= ?)
+     ORDER BY +id LIMIT ?`,
     now,
     now,
     limit,

@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { pawl, task } from '../../src/index.js';
+import { openDatabase, type Database } from '../../src/stores/sqlite/driver.js';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
+import { systemClock } from '../../src/client/system-clock.js';
+
+/** Every statement that was prepared in the present test. */
+const statements = vi.hoisted(() => new Set<string>());
+
+vi.mock('../../src/stores/sqlite/driver.js', async (original) => {
+  const { openDatabase: open } = await original<{ openDatabase: (path: string) => Promise<Database> }>();
+  const openDatabase = async (path: string): Promise<Database> => {
+    const db = await open(path);
+    return {
+      exec: (sql) => db.exec(sql),
+      prepare(sql) {
+        statements.add(sql);
+        return db.prepare(sql);
+      },
+      close: () => db.close(),
+    };
+  };
+  return { openDatabase };
+});
+
+beforeEach(() => statements.clear());
+
+/** Tables that only ever grow with the jobs, walked through from one end to the other, by statement. */
+async function walks(path: string): Promise<readonly string[]> {
+  const prepared = [...statements];
+  const db = await openDatabase(path);
+  const found = prepared.flatMap((sql) =>
+    db
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all()
+      .filter(({ detail }) => /^SCAN (jobs|log|effects|identities)$/.test(String(detail)))
+      .map(({ detail }) => `${String(detail)}: ${sql}`),
+  );
+  db.close();
+  return found;
+}
+
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-plans-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'pawl.db');
+}
+
+test('nothing that a worker does by itself walks through all jobs: with a million of them it stood still every second', async () => {
+  const path = newPath();
+  const plain = task({ name: 'plain' }, ({ step }) => step.run('once', () => 1));
+  const limited = task({ name: 'limited', concurrency: { key: () => 'k', limit: 1 } }, () => undefined);
+  const waiting = task({ name: 'waiting' }, async ({ step }) => {
+    await step.sleep('nap', 1);
+    return step.waitFor('word', { timeout: '1h' });
+  });
+  const doomed = task({ name: 'doomed', retry: { maxRetries: 1, baseMs: 1, jitterMs: 0 } }, () => {
+    throw new Error('no');
+  });
+  const app = await pawl({
+    store: `sqlite:${path}`,
+    tasks: [plain, limited, waiting, doomed],
+    retention: { keep: '1ms' },
+    log: { debug() {}, info() {}, warn() {}, error() {} },
+  });
+  await app.work({ poll: '50ms', lease: '300ms', stopOnSignal: false });
+  const started = await Promise.all([
+    app.start(plain, null, { idempotencyKey: 'once' }),
+    app.start(limited, null),
+    app.start(limited, null),
+    app.start(doomed, null),
+  ]);
+  const { job } = await app.start(waiting, null);
+  await job.signal('word', { value: 1, from: 'test' });
+  await Promise.allSettled([...started.map((one) => one.job.result()), job.result()]);
+  // Two rounds of everything that comes round by itself.
+  await new Promise((resolve) => void setTimeout(resolve, 700));
+  await app.close();
+  expect(statements.size).toBeGreaterThan(40);
+  expect(await walks(path)).toEqual([]);
+});
+
+test('the check sees a walk where there is one', async () => {
+  const path = newPath();
+  const store = await sqliteStore({ path, clock: systemClock });
+  await store.counts({ tenantId: null });
+  await store.close();
+  expect(await walks(path)).toHaveLength(1);
+});
