@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { groupCommit } from './group-commit.js';
 
 /** Answers each group when it is told to, in tens. */
-function heldBack(options: { most: number; mostWaiting?: number }) {
+function heldBack(options: { most: number; abreast?: number; mostWaiting?: number }) {
   const groups: { asks: readonly number[]; answer: () => void; fail: (error: Error) => void }[] = [];
   const commit = groupCommit<number, number>(
     (asks) =>
@@ -38,6 +38,34 @@ describe('group commit', () => {
     }
     expect(await rest).toEqual([[20], [30], [40, 50, 60]]);
     expect(groups.map(({ asks }) => asks)).toEqual([[1], [2, 3], [4, 5], [6]]);
+  });
+
+  test('where two groups may be under way, a crowd is shared out between them, and a few stay together', async () => {
+    const { commit, groups, turn } = heldBack({ most: 100, abreast: 2 });
+    const sizes = () => groups.map(({ asks }) => asks.length);
+    const askedBy = (callers: number) => Promise.all(Array.from({ length: callers }, (_, n) => commit([n])));
+    const few = askedBy(3);
+    await turn();
+    const crowd = askedBy(40);
+    await turn();
+    // The first is still under way, so there is one place for all the others.
+    expect(sizes()).toEqual([3, 40]);
+    const late = commit([7]);
+    await turn();
+    expect(sizes()).toEqual([3, 40]);
+    groups[0]?.answer();
+    expect(await few).toHaveLength(3);
+    await turn();
+    expect(sizes()).toEqual([3, 40, 1]);
+    groups[1]?.answer();
+    groups[2]?.answer();
+    expect([(await crowd).length, await late]).toEqual([40, [70]]);
+    const next = askedBy(40);
+    await turn();
+    await turn();
+    expect(sizes()).toEqual([3, 40, 1, 20, 20]);
+    for (const group of groups) group.answer();
+    expect((await next).map(([answer]) => answer)).toEqual(Array.from({ length: 40 }, (_, n) => n * 10));
   });
 
   test('a group that fails fails for all of it, and the next goes on', async () => {

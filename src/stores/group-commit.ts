@@ -4,13 +4,20 @@ import { PawlError } from '../errors.js';
 const MOST_WAITING = 50_000;
 
 /**
+ * From so many on, what waits is shared out among the groups that may be under way at once: while the database works on one,
+ * those who were in the other ask again. In one group they would all wait, and then all ask (decision 32).
+ */
+const WORTH_SHARING = 32;
+
+/**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
  * nothing but the end of the turn; under load the group grows by itself. What one caller asks for together stays
- * together and in order, in one group or in several that follow each other.
+ * together and in order, in one group or in several that follow each other. `abreast`: how many groups may be under way
+ * at once; they are of different callers, none of whom waits for another.
  */
 export function groupCommit<Ask, Answer>(
   run: (asks: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
-  { most, mostWaiting = MOST_WAITING }: { most: number; mostWaiting?: number },
+  { most, abreast = 1, mostWaiting = MOST_WAITING }: { most: number; abreast?: number; mostWaiting?: number },
 ): (asks: readonly Ask[]) => Promise<readonly Answer[]> {
   type Waiting = {
     readonly asks: readonly Ask[];
@@ -19,12 +26,16 @@ export function groupCommit<Ask, Answer>(
   };
   const queue: Waiting[] = [];
   let waiting = 0;
-  let running = false;
+  /** How many groups are under way, and whether the next is about to be. */
+  let running = 0;
+  let isDue = false;
 
   /** At least one caller's, and as many more as fit. */
   function takeGroup(): Waiting[] {
+    const groups = waiting < WORTH_SHARING ? 1 : 1 + abreast - running;
+    const share = Math.min(most, Math.ceil(waiting / groups));
     let count = 0;
-    const fits = queue.findIndex(({ asks }) => (count += asks.length) > most);
+    const fits = queue.findIndex(({ asks }) => (count += asks.length) > share);
     const group = queue.splice(0, fits < 0 ? queue.length : Math.max(1, fits));
     for (const { asks } of group) waiting -= asks.length;
     return group;
@@ -45,6 +56,7 @@ export function groupCommit<Ask, Answer>(
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       const group = takeGroup();
+      if (queue.length > 0) startSoon();
       try {
         const answers = await runAll(
           group.length === 1 ? (group[0] as Waiting).asks : group.flatMap(({ asks }) => asks),
@@ -60,7 +72,18 @@ export function groupCommit<Ask, Answer>(
         for (const { reject } of group) reject(error);
       }
     }
-    running = false;
+    running -= 1;
+  }
+
+  /** With the end of the turn, if another may be under way. */
+  function startSoon(): void {
+    if (isDue || running === abreast) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      running += 1;
+      void drain();
+    });
   }
 
   return (asks) =>
@@ -71,8 +94,6 @@ export function groupCommit<Ask, Answer>(
       }
       waiting += asks.length;
       queue.push({ asks, resolve, reject });
-      if (running) return;
-      running = true;
-      setImmediate(() => void drain());
+      startSoon();
     });
 }

@@ -12,7 +12,7 @@ const statements = vi.hoisted(() => new Set<string>());
 
 vi.mock('../../src/stores/sqlite/driver.js', async (original) => {
   const { openDatabase: open } = await original<{ openDatabase: (path: string) => Promise<Database> }>();
-  const openDatabase = async (path: string): Promise<Database> => {
+  const recording = async (path: string): Promise<Database> => {
     const db = await open(path);
     return {
       exec: (sql) => db.exec(sql),
@@ -23,7 +23,7 @@ vi.mock('../../src/stores/sqlite/driver.js', async (original) => {
       close: () => db.close(),
     };
   };
-  return { openDatabase };
+  return { openDatabase: recording };
 });
 
 beforeEach(() => statements.clear());

@@ -29,6 +29,8 @@ import { notifiedWakeUps } from './wake-ups.js';
 
 /** Commits in one transaction. More make single ones wait longer, fewer send more statements. */
 const MOST_IN_GROUP = 1_000;
+/** While the server works on one, this process makes the next. A third only took the two cores from the others. */
+const GROUPS_ABREAST = 2;
 
 export type PostgresOptions = SessionOptions & {
   readonly clock: Pick<Clock, 'after'>;
@@ -47,6 +49,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   const { single, listed } = session;
   const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items), {
     most: MOST_IN_GROUP,
+    abreast: GROUPS_ABREAST,
   });
   /** The ends of a thousand children come together, and all lock their parent: one transaction for many. */
   const messages = groupCommit(

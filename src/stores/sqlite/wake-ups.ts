@@ -50,7 +50,7 @@ export function watchedWakeUps(
   /** Where the workers of this process listen: they need nothing in writing. */
   const here = new Set<string>();
   const log = `${path}-wal`;
-  const touch = nowAndThen(clock, () => touchFile(log));
+  const touch = nowAndThen(clock, () => touchFile(log, clock.now()));
 
   /** Wakes lanes whose first job was not the first before. One that stays there is not for us, or we have no room for it. */
   const look = (): void => {
@@ -135,10 +135,9 @@ function watchFile(path: string, onChange: () => void, onLost: () => void): FSWa
 }
 
 /** Whoever watches it is told, without anything being written. Where that is not allowed they look a little later. */
-function touchFile(path: string): void {
+function touchFile(path: string, now: number): void {
   try {
-    const now = new Date();
-    utimesSync(path, now, now);
+    utimesSync(path, now / 1_000, now / 1_000);
   } catch {
     // The file is another user's, or gone: this is a hint like all of these.
   }
