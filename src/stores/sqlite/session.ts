@@ -32,6 +32,11 @@ export class Session {
     return { changes: Number(changes), id: Number(lastInsertRowid) };
   }
 
+  /** The same with a list, of hundreds of values mostly, which is handed over as it is. How many rows it has changed. */
+  runList(sql: string, values: readonly SqlValue[]): number {
+    return Number(this.#prepare(sql).run(...values).changes);
+  }
+
   get<Row>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
     return this.#prepare(sql).get(...values) as Row | undefined;
   }

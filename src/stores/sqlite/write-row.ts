@@ -122,15 +122,15 @@ const STATUS = READY << 6;
 
 const valueOf = (column: (typeof CHANGING)[number]): Shape => VALUE << CHANGING.indexOf(column);
 const REV = valueOf('rev');
+const ATTEMPT_ID = valueOf('attempt_id');
+const INCARNATION = valueOf('incarnation');
+const DUE_AT = valueOf('due_at');
+const WAKE_AT = valueOf('wake_at');
+const DEADLINE_AT = valueOf('deadline_at');
 const UPDATED_AT = valueOf('updated_at');
 const FINISHED_AT = valueOf('finished_at');
 
-type Change = {
-  readonly shape: Shape;
-  readonly job: Job;
-  readonly row: ChangingColumns;
-  readonly columns: readonly SqlValue[];
-};
+type Change = { readonly shape: Shape; readonly job: Job; readonly row: ChangingColumns };
 
 /**
  * Only what differs is written: a column that stands still costs no index anything. What comes from a short list, null
@@ -139,24 +139,39 @@ type Change = {
  */
 function changeOf(before: Job | null, job: Job): Change {
   const row = changingOf(job);
-  const columns = changing(row);
-  const was = before && changing(changingOf(before));
+  const was = before && changingOf(before);
   let shape = STATUSES.indexOf(row.status) * STATUS;
-  for (let i = 0; i < columns.length; i++) {
-    if (was === null || was[i] !== columns[i]) shape |= (columns[i] === null ? NULL : VALUE) << i;
-  }
+  shape |= changed(REV, was?.rev, row.rev);
+  shape |= changed(ATTEMPT_ID, was?.attemptId, row.attemptId);
+  shape |= changed(INCARNATION, was?.incarnation, row.incarnation);
+  shape |= changed(DUE_AT, was?.dueAt, row.dueAt);
+  shape |= changed(WAKE_AT, was?.wakeAt, row.wakeAt);
+  shape |= changed(DEADLINE_AT, was?.deadlineAt, row.deadlineAt);
+  shape |= changed(UPDATED_AT, was?.updatedAt, row.updatedAt);
+  shape |= changed(FINISHED_AT, was?.finishedAt, row.finishedAt);
   if (row.dueAt !== null) shape |= READY;
   if (row.rev - 1 === before?.rev) shape += NEXT_REV - REV;
   if (shape & UPDATED_AT && row.finishedAt === row.updatedAt) shape += ENDS_NOW - FINISHED_AT;
-  return { shape, job, row, columns };
+  return { shape, job, row };
+}
+
+/** `was` is undefined where nobody has looked. */
+function changed(column: Shape, was: SqlValue | undefined, now: SqlValue): Shape {
+  if (was === now) return 0;
+  return now === null ? column << CHANGING.length : column;
 }
 
 /** The values of a change, at the end of a list, in the order of the statement that its shape takes. */
-function pushChange(db: Session, values: SqlValue[], { shape, job, row, columns }: Change): SqlValue[] {
+function pushChange(db: Session, values: SqlValue[], { shape, job, row }: Change): SqlValue[] {
   values.push(encodeState(job));
-  for (let i = 0; i < columns.length; i++) {
-    if (shape & (VALUE << i)) values.push(columns[i] as SqlValue);
-  }
+  if (shape & REV) values.push(row.rev);
+  if (shape & ATTEMPT_ID) values.push(row.attemptId);
+  if (shape & INCARNATION) values.push(row.incarnation);
+  if (shape & DUE_AT) values.push(row.dueAt);
+  if (shape & WAKE_AT) values.push(row.wakeAt);
+  if (shape & DEADLINE_AT) values.push(row.deadlineAt);
+  if (shape & UPDATED_AT) values.push(row.updatedAt);
+  if (shape & FINISHED_AT) values.push(row.finishedAt);
   if (shape & READY) values.push(isReady(db, row));
   return values;
 }

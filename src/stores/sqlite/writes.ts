@@ -99,10 +99,11 @@ class Pending {
     const width = values.length / this.#rows;
     for (const rows of SIZES) {
       for (; this.#rows >= rows; this.#rows -= rows) {
-        const { changes } = this.#db.run(statement(rows), ...values.splice(0, rows * width));
-        if (changes < rows) throw new Overtaken();
+        const part = this.#rows === rows ? values : values.splice(0, rows * width);
+        if (this.#db.runList(statement(rows), part) < rows) throw new Overtaken();
       }
     }
+    values.length = 0;
     this.#statement = null;
   }
 }
