@@ -1,19 +1,33 @@
 import { defineConfig } from 'vitest/config';
 
+/** Tests of the whole within one process, which leave nothing behind. */
+const QUIET = ['test/engine/**/*.test.ts', 'test/run-state/**/*.test.ts', 'test/cli/**/*.test.ts'];
+
 export default defineConfig({
   test: {
     projects: [
       // They start nothing that outlives them, and share what they import: a quarter of their time.
       {
         extends: true,
-        test: { name: 'units', include: ['src/**/*.test.ts', 'dashboard/**/*.test.ts'], isolate: false },
+        test: {
+          name: 'units',
+          include: ['src/**/*.test.ts', 'dashboard/**/*.test.ts', ...QUIET],
+          isolate: false,
+        },
       },
-      { extends: true, test: { name: 'systems', include: ['test/**/*.test.ts', 'examples/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'systems',
+          include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
+          exclude: [...QUIET],
+        },
+      },
     ],
     // Generous, for a busy machine: a test that hangs is noticed all the same, and none waits for time to pass.
     testTimeout: 30_000,
-    // Much of the time goes into waiting for processes and servers: two files at once, even on two cores.
-    maxWorkers: 2,
+    // Much of the time goes into waiting for processes and servers: three files at once, even on two cores.
+    maxWorkers: 3,
     hookTimeout: 60_000,
     coverage: {
       provider: 'v8',

@@ -117,21 +117,35 @@ const BY_HAND: { readonly [T in EventType]?: (event: EventOf<T>) => string } = {
   'job.created': ({ spec }) => `,"spec":${encodeSpec(spec)}`,
   'job.promoted': () => '',
   'attempt.started': ({ attemptId, worker: { id, incarnation } }) =>
-    `,"attemptId":${quote(attemptId)},"worker":{"id":${quote(id)},"incarnation":${quote(incarnation)}}`,
+    `,"attemptId":${quote(attemptId)},"worker":{"id":${quoteWorker(id)},"incarnation":${quoteIncarnation(incarnation)}}`,
   'job.succeeded': () => '',
   'step.recorded': ({ step, occurrence, startedAt }) =>
     `,"step":${quote(step)},"occurrence":${occurrence},"startedAt":${startedAt}`,
 };
 
-/** Names and ids have no control characters and sound Unicode (`shape.text`), so that JSON escapes these two only. */
-const quote = (text: string): string =>
-  text.includes('"') || text.includes('\\') ? JSON.stringify(text) : `"${text}"`;
+const quote = (text: string): string => JSON.stringify(text);
+
+/** For a field whose value mostly is that of the event before: the same worker, task and tenant come a thousand times in a row. */
+function quoteAgain(): (text: string) => string {
+  let known = '';
+  let quoted = '""';
+  return (text) => {
+    if (text !== known) [known, quoted] = [text, quote(text)];
+    return quoted;
+  };
+}
+const quoteActor = quoteAgain();
+const quoteWorker = quoteAgain();
+const quoteIncarnation = quoteAgain();
+const quoteTenant = quoteAgain();
+const quoteTask = quoteAgain();
+const quoteQueue = quoteAgain();
 
 type Stamped = Pick<Event, 'at' | 'actor'>;
 
 function stampOf({ at, actor }: Stamped, previous: Stamped | null): string {
   const time = at === previous?.at ? '' : `,"at":${at}`;
-  return actor === previous?.actor ? time : `${time},"actor":${quote(actor)}`;
+  return actor === previous?.actor ? time : `${time},"actor":${quoteActor(actor)}`;
 }
 
 /** What is undefined is not written. */
@@ -146,12 +160,15 @@ function withoutRepeats(header: Stamped, previous: Stamped): object {
 /** Without nulls: a log keeps every spec for years, and most of a spec is null. */
 function encodeSpec(spec: JobSpec): string {
   const { retry } = spec;
+  const jobId = quote(spec.jobId);
+  // Unless it was told otherwise, a job has its id for these two as well.
+  const orJobId = (text: string): string => (text === spec.jobId ? jobId : quote(text));
   return (
-    `{"jobId":${quote(spec.jobId)},"tenantId":${quote(spec.tenantId)},"task":${quote(spec.task)}` +
+    `{"jobId":${jobId},"tenantId":${quoteTenant(spec.tenantId)},"task":${quoteTask(spec.task)}` +
     textField('version', spec.version) +
-    `,"taskId":${quote(spec.taskId)},"attemptBase":${spec.attemptBase},"queue":${quote(spec.queue)}` +
+    `,"taskId":${orJobId(spec.taskId)},"attemptBase":${spec.attemptBase},"queue":${quoteQueue(spec.queue)}` +
     `,"priority":${spec.priority},"inputHash":${quote(spec.inputHash)}` +
-    `,"idempotencyKey":${quote(spec.idempotencyKey)}` +
+    `,"idempotencyKey":${orJobId(spec.idempotencyKey)}` +
     textField('idempotencyScope', spec.idempotencyScope) +
     `,"traceId":${quote(spec.traceId)}` +
     textField('traceparent', spec.traceparent) +
