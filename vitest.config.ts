@@ -26,8 +26,8 @@ export default defineConfig({
     ],
     // Generous, for a busy machine: a test that hangs is noticed all the same, and none waits for time to pass.
     testTimeout: 30_000,
-    // Much of the time goes into waiting for processes and servers: three files at once, even on two cores.
-    maxWorkers: 3,
+    // Much of the time goes into waiting for processes and servers: two files at once, even on two cores.
+    maxWorkers: 2,
     hookTimeout: 60_000,
     coverage: {
       provider: 'v8',
