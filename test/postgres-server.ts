@@ -27,12 +27,6 @@ const NOBODY = { uid: 65_534, gid: 65_534 };
 const ACCESS = 'host all /^locked_ 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n';
 
 /**
- * In vitest's tests it does not: there processes are killed and servers crash, but the machine goes on, and has all that was
- * written. It halves the time of those that save much on a slow disk. Benchmarks, chaos and the failure matrix wait.
- */
-const WAITS_FOR_DISK = process.env['VITEST'] === undefined;
-
-/**
  * The server that `PAWL_TEST_POSTGRES_URL` names, or one of our own: its binaries come from npm, so nothing needs to be
  * installed. As root it runs as `nobody`, from a copy that this user can reach wherever the repository lies.
  */
@@ -72,7 +66,6 @@ export async function startPostgres(): Promise<PostgresServer> {
     `unix_socket_directories=`,
     '-c',
     'max_connections=200',
-    ...(WAITS_FOR_DISK ? [] : ['-c', 'fsync=off']),
   ];
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   const start = async (): Promise<ChildProcess> => {

@@ -13,7 +13,7 @@ import { keyedStart, keyOf, send, startedJob } from './keyed-start.js';
 const STARTS = 64;
 /** Of 64 starts each, 64,000 in all: on SQLite some 3 s, on Postgres and 2 cores near a minute, so CI does less there. */
 const ALL_KEYS = 1_000;
-const CI_KEYS_ON_POSTGRES = 100;
+const CI_KEYS_ON_POSTGRES = 50;
 /** Keys that are raced for at the same time: more would only queue before the stores' own limits. */
 const KEYS_AT_ONCE = 10;
 
