@@ -12,7 +12,7 @@ import { ROOT } from '../source-files.js';
 const folder = mkdtempSync(join(tmpdir(), 'pawl-crash-'));
 const self = [process.execPath, join(ROOT, '.build/src/cli/main.js')] as const;
 let server: PostgresServer;
-const ROUNDS = LONG ? 20 : 2;
+const ROUNDS = LONG ? 20 : 4;
 
 beforeAll(async () => {
   execFileSync('npm', ['run', '--silent', 'compile'], { cwd: ROOT, stdio: 'ignore' });
