@@ -164,7 +164,7 @@ const HEX = '0123456789abcdef';
 
 /** Version 4, from the Random port. */
 export function newUuid({ random }: Pick<Engine, 'random'>): string {
-  // `toString(16)` takes numbers for fractions, at five times the cost.
+  // `toString(16)` takes numbers for fractions, which is slow.
   const hex = (digits: number): string => {
     let text = '';
     for (let rest = random.int(16 ** digits); text.length < digits; rest >>>= 4) {

@@ -29,7 +29,7 @@ export const flag: Read<boolean> = (value) => (value === true || value === false
  * A `pattern` of one's own must refuse no less.
  */
 export function text(maxLength: number, pattern: RegExp = SHOWABLE): Read<string> {
-  // The same worker, task and tenant come a thousand times in a row, and to compare takes a tenth of looking.
+  // The same worker, task and tenant come a thousand times in a row, and to compare is cheaper than to look.
   let known: string | null = null;
   return (value) => {
     if (value === known && known !== null) return known;

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { localWakeUps } from '../local-wake-ups.js';
+import { nowAndThen } from '../now-and-then.js';
 import type { Session } from './session.js';
 import { KEEP_ALIVE, leave } from './silence.js';
 
@@ -26,25 +27,20 @@ export function notifiedWakeUps(
   let listener: Listener | null = null;
   let listeners = 0;
 
-  let isResting = false;
-
-  const flush = (): void => {
-    isResting = pending.size > 0;
-    if (!isResting) return;
-    clock.after(APART_MS, flush);
+  const notify = nowAndThen(clock, APART_MS, () => {
     const lanes = [...pending];
     pending.clear();
     for (const payload of payloadsOf(lanes)) {
       session.single.rows('SELECT pg_notify($1, $2)', [CHANNEL, payload]).catch(() => undefined);
     }
-  };
+  });
 
   return {
     wake(lanes) {
       local.wake(lanes);
       if (!session.listens || lanes.length === 0) return;
       for (const lane of lanes) pending.add(lane);
-      if (!isResting) flush();
+      notify();
     },
     listen(hear) {
       const stopLocal = local.listen(hear);

@@ -3,6 +3,7 @@ import { holderLane, isHolderLane, type WorkerRef } from '../../kernel/index.js'
 import type { StoreClock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { localWakeUps } from '../local-wake-ups.js';
+import { nowAndThen } from '../now-and-then.js';
 import { leaveNews, newsAfter } from './news.js';
 import type { Session } from './session.js';
 
@@ -50,7 +51,7 @@ export function watchedWakeUps(
   /** Where the workers of this process listen: they need nothing in writing. */
   const here = new Set<string>();
   const log = `${path}-wal`;
-  const touch = nowAndThen(clock, () => touchFile(log, clock.now()));
+  const touch = nowAndThen(clock, APART_MS, () => touchFile(log, clock.now()));
 
   /** Wakes lanes whose first job was not the first before. One that stays there is not for us, or we have no room for it. */
   const look = (): void => {
@@ -141,23 +142,6 @@ function touchFile(path: string, now: number): void {
   } catch {
     // The file is another user's, or gone: this is a hint like all of these.
   }
-}
-
-/** Does it at once, unless it has just been done; then once more, a little later. */
-function nowAndThen(clock: StoreClock, run: () => void): () => void {
-  let isResting = false;
-  let isWanted = false;
-  const rest = (): void => {
-    isResting = isWanted;
-    if (!isWanted) return;
-    isWanted = false;
-    clock.after(APART_MS, rest);
-    run();
-  };
-  return () => {
-    isWanted = true;
-    if (!isResting) rest();
-  };
 }
 
 /** Another number whenever another connection has committed. */
