@@ -50,8 +50,11 @@ const GROUNDS: Readonly<Record<string, () => Ground>> = {
     return {
       begin: async () => void (server = await startPostgres()),
       end: () => server.stop(),
-      open: async (clock) =>
-        postgresStore({ url: await server.createDatabase(), clock, now: () => clock.now() }),
+      async open(clock) {
+        const url = await server.borrowDatabase();
+        const store = await postgresStore({ url, clock, now: () => clock.now() });
+        return { ...store, close: () => store.close().then(() => server.returnDatabase(url)) };
+      },
     };
   },
 };

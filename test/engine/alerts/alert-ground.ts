@@ -54,9 +54,9 @@ const OPENERS: Readonly<Record<(typeof STORES)[number], () => OpenStore>> = {
     return ({ clock }) => sqliteStore({ path, clock });
   },
   postgres: () => {
-    let url: Promise<string> | undefined;
-    return async ({ clock }) =>
-      postgresStore({ url: await (url ??= server.createDatabase()), clock, now: () => clock.now() });
+    const url = server.borrowDatabase();
+    onTestFinished(async () => server.returnDatabase(await url));
+    return async ({ clock }) => postgresStore({ url: await url, clock, now: () => clock.now() });
   },
 };
 
