@@ -114,7 +114,7 @@ export class Pawl {
     return started as Start<R>;
   }
 
-  /** Starts many jobs in one commit to the store. */
+  /** Starts many jobs. If one of them is not as it has to be, none is started. */
   async startMany<I, R>(
     task: Task<I, R>,
     jobs: readonly { readonly input: NoInfer<I>; readonly options?: StartOptions }[],

@@ -5,7 +5,9 @@ import {
   laneOf,
   must,
   NO_STEPS,
+  type Command,
   type ConflictField,
+  type Event,
   type Job,
 } from '../kernel/index.js';
 import type { CommitItem, CommitReply, Identity } from '../ports/store.js';
@@ -28,7 +30,7 @@ export type StartOutcome =
   | { readonly kind: 'purged'; readonly jobId: string };
 
 /**
- * Starts jobs, all in one commit to the store. Each is created, or found to exist already by its key; one that conflicts
+ * Starts jobs. Each is created, or found to exist already by its key; one that conflicts
  * with an existing job throws, after the others have been saved.
  */
 export async function startJobs(
@@ -47,11 +49,10 @@ export async function tryStartJobs(
   { tx, actor = 'client' }: { tx?: unknown; actor?: string } = {},
 ): Promise<StartOutcome[]> {
   await engine.subscriptions.refreshIfStale();
-  const items = jobs.map((job) => createItem(engine, job, actor));
-  const replies =
-    tx === undefined
-      ? await send(engine, items, { goOn: patience(engine) })
-      : (await engine.store.commitWithin(tx, items)).replies;
+  // All of them before the first is sent: a list that has a bad one leaves nothing behind.
+  const decided = jobs.map((job) => decideCreate(engine, job, actor));
+  const { items, replies } =
+    tx === undefined ? await sendInParts(engine, decided) : await sendWithin(engine, decided, tx);
 
   const outcomes: StartOutcome[] = [];
   const lanes = new Set<string>();
@@ -113,25 +114,57 @@ export function startedOr(outcome: StartOutcome, { spec }: NewJob): Started {
 const FIELD_NAMES: Readonly<Partial<Record<ConflictField, string>>> = { inputHash: 'input' };
 
 /** The commit that creates a job. */
-export function createItem(
-  engine: Engine,
-  { spec, input, identities }: NewJob,
-  actor: string,
-  extras: Extras = {},
-): CommitItem {
-  const create = { type: 'create', now: engine.now(), actor, spec, input } as const;
-  const decision = decide(null, create, NO_STEPS);
+export function createItem(engine: Engine, job: NewJob, actor: string, extras: Extras = {}): CommitItem {
+  return itemOf(engine, decideCreate(engine, job, actor), extras);
+}
+
+type Decided = {
+  readonly job: NewJob;
+  readonly command: Command & { type: 'create' };
+  readonly events: readonly Event[];
+};
+
+function decideCreate(engine: Engine, job: NewJob, actor: string): Decided {
+  const { spec, input } = job;
+  const command = { type: 'create', now: engine.now(), actor, spec, input } as const;
+  const decision = decide(null, command, NO_STEPS);
   if (!decision.ok) throw rejectionError(decision, `start '${spec.task}'`);
-  const { jobId } = spec;
+  return { job, command, events: decision.events };
+}
+
+function itemOf(engine: Engine, { job, command, events }: Decided, extras: Extras = {}): CommitItem {
+  const { spec, identities } = job;
   return prepareCommit(
     null,
-    { jobId, commandId: engine.nextCommandId(), events: decision.events, commands: [create] },
-    {
-      identities,
-      outbox: engine.subscriptions.lettersFor(spec, { rev: 1, events: decision.events }),
-      ...extras,
-    },
+    { jobId: spec.jobId, commandId: engine.nextCommandId(), events, commands: [command] },
+    { identities, outbox: engine.subscriptions.lettersFor(spec, { rev: 1, events }), ...extras },
   );
+}
+
+type Sent = { readonly items: readonly CommitItem[]; readonly replies: readonly CommitReply[] };
+
+/** Of many jobs so many are made into commits at a time: a store saves the first while the next are made. */
+const AT_ONCE = 500;
+
+async function sendInParts(engine: Engine, decided: readonly Decided[]): Promise<Sent> {
+  const goOn = patience(engine);
+  const items: CommitItem[] = [];
+  const sent: Promise<readonly CommitReply[]>[] = [];
+  for (let from = 0; from < decided.length; from += AT_ONCE) {
+    if (from > 0) await new Promise<void>((resolve) => void setImmediate(resolve));
+    const part = decided.slice(from, from + AT_ONCE).map((one) => itemOf(engine, one));
+    items.push(...part);
+    const replies = send(engine, part, { goOn });
+    // Reported with the others, once all have been sent.
+    replies.catch(() => undefined);
+    sent.push(replies);
+  }
+  return { items, replies: (await Promise.all(sent)).flat() };
+}
+
+async function sendWithin(engine: Engine, decided: readonly Decided[], tx: unknown): Promise<Sent> {
+  const items = decided.map((one) => itemOf(engine, one));
+  return { items, replies: (await engine.store.commitWithin(tx, items)).replies };
 }
 
 /** What a start that was not saved has met. */

@@ -1,6 +1,6 @@
 import { queueOf } from '../../kernel/index.js';
 import type { ClaimLane, ClaimRequest } from '../../ports/store.js';
-import { foundRest, REST_COLUMNS, restOf, type FoundRest, type Idle } from './load.js';
+import { foundRest, JOIN_REST, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
 import { NOW, type Queries } from './session.js';
 
 /** A due job: where it stands in its turn, and which revision of it. Nobody runs it, so its row is up to date. */
@@ -11,6 +11,9 @@ export type Candidate = Idle & {
   readonly due_at: number;
   readonly lane: string;
 };
+
+/** What a search took to come to the first that it found, for its SELECT. */
+export const TOOK_MS = `(SELECT date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000) AS took_ms`;
 
 /** So many jobs are few. */
 const MOST = 20;
@@ -40,13 +43,12 @@ export class FewFirst {
     const most = Math.min(limit, MOST);
     const names = lanes.map(({ lane }) => lane);
     const rows = await db.rows<(Found | { readonly job_id: null }) & { readonly took_ms: number }>(
-      `WITH due AS (SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.lane, j.tenant_id, j.gate, j.priority, j.due_at,
+      `WITH found AS (SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.lane, j.tenant_id, j.gate, j.priority, j.due_at,
          ${REST_COLUMNS} FROM pawl.jobs j WHERE j.ready AND j.lane = ANY(ARRAY(
            SELECT l.lane FROM unnest($2::text[], $3::text[]) AS l (lane, queue)
            WHERE l.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))))
          AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW}) LIMIT $4 FOR UPDATE SKIP LOCKED)
-       SELECT due.*, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms, ${restOf('due')}
-       FROM (SELECT) AS always LEFT JOIN due ON true`,
+       SELECT found.*, ${TOOK_MS}, ${REST} FROM (SELECT) AS always LEFT JOIN found ON true ${JOIN_REST}`,
       [db.fixedNow(), names, names.map(queueOf), most + 1],
     );
     const found = rows.flatMap((row) => (row.job_id === null ? [] : [{ rest: foundRest(row), ...row }]));

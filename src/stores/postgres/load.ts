@@ -28,11 +28,15 @@ export type Idle = IdleRow & {
 /** Jobs whose first log row has no more bytes are read with the search that finds them. */
 const SHORT = 8_192;
 
-/** What a search selects of `jobs j` to have them whole, and what it adds to the row `row` that it found. */
+/**
+ * What a search selects of `jobs j` to have them whole; and what it selects besides, and joins for that, where it calls
+ * what it found `found`. Of most jobs the first row of the log is the last as well, and is looked up once.
+ */
 export const REST_COLUMNS = 'j.status, j.attempt_id, j.updated_at, j.state';
-export const restOf = (row: string): string =>
-  `(SELECT l.body FROM pawl.log l WHERE l.job_id = ${row}.job_id AND l.rev = 1 AND octet_length(l.body) <= ${SHORT}) AS created,
-   (SELECT l.link FROM pawl.log l WHERE l.job_id = ${row}.job_id AND l.rev = ${row}.rev) AS link`;
+export const REST = `first.body AS created, CASE WHEN found.rev = 1 THEN first.link
+   ELSE (SELECT l.link FROM pawl.log l WHERE l.job_id = found.job_id AND l.rev = found.rev) END AS link`;
+export const JOIN_REST = `LEFT JOIN LATERAL (SELECT l.body, l.link FROM pawl.log l
+   WHERE l.job_id = found.job_id AND l.rev = 1 AND octet_length(l.body) <= ${SHORT}) AS first ON true`;
 
 /** As a search found it. */
 export type FoundRest = Omit<RestOfIdle, 'created' | 'link'> & Record<'created' | 'link', string | null>;

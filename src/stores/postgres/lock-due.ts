@@ -1,7 +1,7 @@
 import { must, queueOf } from '../../kernel/index.js';
-import type { Candidate } from './claim-few.js';
+import { TOOK_MS, type Candidate } from './claim-few.js';
 import type { Gate } from './gates.js';
-import { foundRest, REST_COLUMNS, restOf, type FoundRest, type Idle } from './load.js';
+import { foundRest, JOIN_REST, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
 import type { ReadAhead } from './read-ahead.js';
 import type { Queries } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
@@ -22,9 +22,9 @@ export async function lockDue(
   { most, except }: { most: number; except: readonly string[] },
 ): Promise<Candidate[]> {
   const places = stretches.map((stretch) => skip.from(keyOf(stretch), now));
-  const [columns, subqueries] = reading.pays ? [`, ${REST_COLUMNS}`, `, ${restOf('c')}`] : ['', ''];
+  const [columns, besides, join] = reading.pays ? [`, ${REST_COLUMNS}`, `, ${REST}`, JOIN_REST] : ['', '', ''];
   const found = await db.rows<Locked>(
-    `SELECT c.*, s.stretch::int, date_part('epoch', clock_timestamp() - statement_timestamp()) * 1000 AS took_ms ${subqueries}
+    `SELECT found.*, s.stretch::int, ${TOOK_MS} ${besides}
      FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[], $10::text[])
        WITH ORDINALITY AS s (lane, tenant_id, gate, most, urgency, due_at, job_id, queue, stretch), LATERAL (
        SELECT j.job_id, j.rev, j.created_at, j.inbox_rev, j.priority, j.due_at ${columns} FROM pawl.jobs j
@@ -32,7 +32,7 @@ export async function lockDue(
        AND (-j.priority, j.due_at, j.job_id) >= (s.urgency, s.due_at, s.job_id)
        AND (j.deadline_at IS NULL OR j.deadline_at > $8) AND j.job_id <> ALL($9)
        AND s.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))
-       ORDER BY -j.priority, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) c`,
+       ORDER BY -j.priority, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) found ${join}`,
     [
       stretches.map(({ lane }) => lane),
       stretches.map(({ tenant }) => tenant),
