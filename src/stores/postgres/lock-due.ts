@@ -22,7 +22,9 @@ export async function lockDue(
   { most, except }: { most: number; except: readonly string[] },
 ): Promise<Candidate[]> {
   const places = stretches.map((stretch) => skip.from(keyOf(stretch), now));
-  const [columns, besides, join] = reading.pays ? [`, ${REST_COLUMNS}`, `, ${REST}`, JOIN_REST] : ['', '', ''];
+  const [columns, besides, join] = reading.pays
+    ? [`, ${REST_COLUMNS}`, `, ${REST}`, JOIN_REST]
+    : ['', '', ''];
   const found = await db.rows<Locked>(
     `SELECT found.*, s.stretch::int, ${TOOK_MS} ${besides}
      FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[], $10::text[])
