@@ -148,7 +148,7 @@ export async function ask(url: string, sql: string): Promise<void> {
 
 const CUT =
   'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
-/** A tenth of the time that it takes to make a database with these tables. */
+/** A database with these tables takes much longer to make: 305 tests of stores took 77 s with one each, and 52 with this. */
 const EMPTY = `DO $$ DECLARE name text; BEGIN
     FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'pawl' AND tablename <> 'schema_version' LOOP
       EXECUTE format('DELETE FROM pawl.%I', name);

@@ -98,28 +98,6 @@ describe('starting a job', () => {
     expect(results).toEqual(['1', '2', '3']);
   });
 
-  test('very many, sent in parts: each in its place, and a key that comes twice is one job', async () => {
-    const { app, store } = await appOf(echo);
-    const many = Array.from({ length: 1_200 }, (_, n) => ({
-      input: n,
-      options: { jobId: `one-of-many-${n}` },
-    }));
-    const again = { input: 0, options: { idempotencyKey: 'twice' } };
-    const all = await app.startMany(echo, [again, ...many, again]);
-    expect(all.slice(1, -1).map(({ job }) => job.id)).toEqual(many.map(({ options }) => options.jobId));
-    expect(all.at(-1)).toMatchObject({ idempotentHit: true, job: { id: all[0]?.job.id } });
-    const counts = Object.values((await store.counts({ tenantId: null })).counts);
-    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1_201);
-  });
-
-  test('very many, the last of which cannot be: none is stored', async () => {
-    const { app, store } = await appOf(echo);
-    const many = Array.from({ length: 1_200 }, (_, n) => ({ input: n, options: {} }));
-    const bad = { input: 0, options: { priority: 1.5 } };
-    expect(await failureOf(app.startMany(echo, [...many, bad]))).toMatchObject({ code: 'INVALID_OPTION' });
-    expect((await store.counts({ tenantId: null })).counts).toEqual({});
-  });
-
   test('an id of the caller’s own is taken, once', async () => {
     const { app } = await appOf(echo);
     expect((await app.start(echo, 1, { jobId: 'my-own-job-1' })).job.id).toBe('my-own-job-1');

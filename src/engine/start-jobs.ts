@@ -30,8 +30,8 @@ export type StartOutcome =
   | { readonly kind: 'purged'; readonly jobId: string };
 
 /**
- * Starts jobs. Each is created, or found to exist already by its key; one that conflicts
- * with an existing job throws, after the others have been saved.
+ * Starts jobs. Each is created, or found to exist already by its key; one that conflicts with an existing job throws, after
+ * the others have been saved.
  */
 export async function startJobs(
   engine: Engine,
@@ -145,17 +145,19 @@ type Sent = { readonly items: readonly CommitItem[]; readonly replies: readonly 
 
 /** Of many jobs so many are made into commits at a time: a store saves the first while the next are made. */
 const AT_ONCE = 500;
+/** So many parts are under way: as many as a store saves abreast, and one to go on with. More would only fill its queue. */
+const MOST_UNDER_WAY = 3;
 
 async function sendInParts(engine: Engine, decided: readonly Decided[]): Promise<Sent> {
-  const goOn = patience(engine);
   const items: CommitItem[] = [];
   const sent: Promise<readonly CommitReply[]>[] = [];
   for (let from = 0; from < decided.length; from += AT_ONCE) {
     if (from > 0) await new Promise<void>((resolve) => void setImmediate(resolve));
+    await sent.at(-MOST_UNDER_WAY);
     const part = decided.slice(from, from + AT_ONCE).map((one) => itemOf(engine, one));
     items.push(...part);
-    const replies = send(engine, part, { goOn });
-    // Reported with the others, once all have been sent.
+    const replies = send(engine, part, { goOn: patience(engine) });
+    // Reported when it is waited for.
     replies.catch(() => undefined);
     sent.push(replies);
   }

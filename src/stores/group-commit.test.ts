@@ -11,7 +11,10 @@ function heldBack(options: { most: number; abreast?: number; mostWaiting?: numbe
       }),
     options,
   );
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  /** Until what is due has begun: a group begins at the end of a turn, and the one after it not before the next. */
+  const turn = async () => {
+    for (let turns = 0; turns < 2; turns++) await new Promise((resolve) => setImmediate(resolve));
+  };
   return { commit, groups, turn };
 }
 
@@ -38,6 +41,21 @@ describe('group commit', () => {
     }
     expect(await rest).toEqual([[20], [30], [40, 50, 60]]);
     expect(groups.map(({ asks }) => asks)).toEqual([[1], [2, 3], [4, 5], [6]]);
+  });
+
+  test('those who are answered and ask again go with what waits already, not behind it', async () => {
+    const { commit, groups, turn } = heldBack({ most: 10 });
+    const twice = [1, 2, 3].map((ask) => commit([ask]).then(() => commit([ask + 10])));
+    await turn();
+    const late = commit([4]);
+    groups[0]?.answer();
+    await turn();
+    groups[1]?.answer();
+    await Promise.all([...twice, late]);
+    expect(groups.map(({ asks }) => asks)).toEqual([
+      [1, 2, 3],
+      [4, 11, 12, 13],
+    ]);
   });
 
   test('where two groups may be under way, a crowd is shared out between them, and a few stay together', async () => {

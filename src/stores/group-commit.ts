@@ -26,13 +26,14 @@ export function groupCommit<Ask, Answer>(
   };
   const queue: Waiting[] = [];
   let waiting = 0;
-  /** How many groups are under way, and whether the next is about to be. */
+  /** How many take groups, how many of these wait for the answers to one, and whether one more is about to begin. */
   let running = 0;
+  let underWay = 0;
   let isDue = false;
 
   /** At least one caller's, and as many more as fit. */
   function takeGroup(): Waiting[] {
-    const groups = waiting < WORTH_SHARING ? 1 : 1 + abreast - running;
+    const groups = waiting < WORTH_SHARING ? 1 : abreast - underWay;
     const share = Math.min(most, Math.ceil(waiting / groups));
     let count = 0;
     const fits = queue.findIndex(({ asks }) => (count += asks.length) > share);
@@ -57,6 +58,7 @@ export function groupCommit<Ask, Answer>(
     while (queue.length > 0) {
       const group = takeGroup();
       if (queue.length > 0) startSoon();
+      underWay += 1;
       try {
         const answers = await runAll(
           group.length === 1 ? (group[0] as Waiting).asks : group.flatMap(({ asks }) => asks),
@@ -71,6 +73,9 @@ export function groupCommit<Ask, Answer>(
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
+      underWay -= 1;
+      // Those who have just been answered may ask again: they go with what waits already, instead of behind it.
+      await endOfTurn();
     }
     running -= 1;
   }
@@ -96,4 +101,8 @@ export function groupCommit<Ask, Answer>(
       queue.push({ asks, resolve, reject });
       startSoon();
     });
+}
+
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
 }

@@ -1,0 +1,59 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { task } from '../index.js';
+import type { Store } from '../ports/store.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import { fakeClock, T0, testApp } from '../testkit/index.js';
+
+const echo = task({ name: 'echo' }, ({ input }) => input);
+
+/** A store, what it is asked, and an application on it that runs nothing. */
+async function ground() {
+  const clock = fakeClock(T0);
+  const kept = memoryStore({ clock });
+  const asked = { parts: 0, underWay: 0, mostUnderWay: 0 };
+  const store: Store = {
+    ...kept,
+    async commit(items) {
+      asked.parts += 1;
+      asked.underWay += 1;
+      asked.mostUnderWay = Math.max(asked.mostUnderWay, asked.underWay);
+      const replies = await kept.commit(items);
+      for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => void setImmediate(resolve));
+      asked.underWay -= 1;
+      return replies;
+    },
+  };
+  const rig = await testApp({ clock, store, work: false });
+  onTestFinished(() => rig.stop());
+  return { app: rig.app, store, asked };
+}
+
+const someJobs = (count: number) =>
+  Array.from({ length: count }, (_, n) => ({ input: n, options: { jobId: `one-of-many-${n}` } }));
+
+describe('very many jobs are sent in parts', () => {
+  test('each is in its place, and a key that comes twice is one job', async () => {
+    const { app, store } = await ground();
+    const many = someJobs(1_200);
+    const again = { input: 0, options: { idempotencyKey: 'twice' } };
+    const all = await app.startMany(echo, [again, ...many, again]);
+    expect(all.slice(1, -1).map(({ job }) => job.id)).toEqual(many.map(({ options }) => options.jobId));
+    expect(all.at(-1)).toMatchObject({ idempotentHit: true, job: { id: all[0]?.job.id } });
+    expect((await store.counts({ tenantId: null })).counts).toEqual({ queued: 1_201 });
+  });
+
+  test('if the last cannot be, none is stored', async () => {
+    const { app, store, asked } = await ground();
+    const bad = { input: 0, options: { priority: 1.5 } };
+    const starting = app.startMany(echo, [...someJobs(1_200), bad]);
+    await expect(starting).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    expect(asked.parts).toBe(0);
+    expect((await store.counts({ tenantId: null })).counts).toEqual({});
+  });
+
+  test('more than one of them is under way, and never all', async () => {
+    const { app, asked } = await ground();
+    await app.startMany(echo, someJobs(5_000));
+    expect(asked).toEqual({ parts: 10, underWay: 0, mostUnderWay: 3 });
+  });
+});
