@@ -22,7 +22,7 @@ export async function inFlight({ urls: [url], size }: Ground): Promise<Figures> 
     while (((await app.counts()).succeeded ?? 0) < size + 1) await pause(5);
     return {
       'kB/job': (after.heapUsed - before.heapUsed) / size / 1_024,
-      'rss kB/job': (after.rss - before.rss) / size / 1_024,
+      'process MB': after.rss / 1_048_576,
     };
   });
 }
