@@ -2,6 +2,11 @@ import { readLog } from '../../engine/read-log.js';
 import type { Fault } from '../fault.js';
 
 const HELD = 3;
+/**
+ * Long enough for the busiest machine to keep it until the strike. Jobs that lose their worker twice before are taken for
+ * what kills it, and run one at a time: behind one that is held here the others would wait forever.
+ */
+const LEASE_MS = 3_000;
 
 /** A worker that holds several jobs is killed from outside, or freezes for good: its lease ends, and another has them all. */
 export const reclaim: Fault = {
@@ -10,7 +15,7 @@ export const reclaim: Fault = {
   async strike(trial) {
     const hold = trial.pick(['charge', 'charge', 'quote', 'quote'] as const);
     const signal = trial.pick(['SIGKILL', 'SIGSTOP'] as const);
-    const victim = await trial.work({ hold });
+    const victim = await trial.work({ hold, options: { lease: LEASE_MS } });
     const jobs = [];
     for (let n = 0; n < HELD; n++) jobs.push(await trial.order());
     for (const job of jobs) await trial.entered(job, hold);
