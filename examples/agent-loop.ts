@@ -14,7 +14,9 @@ const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), 'pawl-agent-'));
 const FARES: Record<string, number> = { LIS: 89, OPO: 74, FAO: 112 };
 
 type Action =
-  { do: 'search'; airport: string } | { do: 'book'; airport: string } | { do: 'answer'; text: string };
+  | { do: 'search'; airport: string }
+  | { do: 'book'; airport: string }
+  | { do: 'answer'; text: string };
 type Seen = { airport: string; fare: number; booked: boolean };
 
 /** Stands in for a language model: the same thoughts for the same transcript. */

@@ -2,12 +2,11 @@
  * The long mode: seeds for a stated time on every core, chaos with so many kills on both stores, planted bugs if they are
  * asked for; and docs/reliability.md with what came of it.
  */
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
 import type { Hunted } from '../../src/sim/bugs/hunt.js';
 import { ENOUGH_SEEDS, neverHit } from '../../src/sim/never-hit.js';
 import type { Summary } from '../../src/sim/run-seeds.js';
@@ -104,8 +103,8 @@ const run: Run = {
   chaos,
   hunted,
 };
-const style = await resolveConfig(values.page);
-writeFileSync(values.page, await format(reliabilityPage(run), { ...style, parser: 'markdown' }));
+writeFileSync(values.page, reliabilityPage(run));
+execFileSync('npm', ['run', '--silent', 'format', '--', values.page], { stdio: 'inherit' });
 const missed = summary.seeds >= ENOUGH_SEEDS ? neverHit(summary.hits) : [];
 for (const key of missed) process.stderr.write(`never met: ${key}\n`);
 for (const seed of failures)

@@ -12,7 +12,8 @@ export interface StandardSchema<I = unknown, O = I> {
 }
 
 export type SchemaResult<O> =
-  { readonly value: O; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+  | { readonly value: O; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
 
 export type SchemaIssue = {
   readonly message: string;

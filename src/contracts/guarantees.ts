@@ -13,7 +13,14 @@ import type { Machine } from './machine.js';
 import { utc, utcOrNull } from './utc.js';
 
 export type GuaranteeStatus =
-  'Pending' | 'Running' | 'Waiting' | 'Parked' | 'Retrying' | 'Completed' | 'Failed' | 'Cancelled';
+  | 'Pending'
+  | 'Running'
+  | 'Waiting'
+  | 'Parked'
+  | 'Retrying'
+  | 'Completed'
+  | 'Failed'
+  | 'Cancelled';
 
 const machine: Machine<GuaranteeStatus> = {
   states: ['Pending', 'Running', 'Waiting', 'Parked', 'Retrying', 'Completed', 'Failed', 'Cancelled'],

@@ -12,7 +12,13 @@ import type { Machine } from './machine.js';
 import { utc, utcOrNull } from './utc.js';
 
 export type RunStatus =
-  'queued' | 'running' | 'retry_scheduled' | 'interrupted' | 'succeeded' | 'failed' | 'cancelled';
+  | 'queued'
+  | 'running'
+  | 'retry_scheduled'
+  | 'interrupted'
+  | 'succeeded'
+  | 'failed'
+  | 'cancelled';
 
 const machine: Machine<RunStatus> = {
   states: ['queued', 'running', 'retry_scheduled', 'interrupted', 'succeeded', 'failed', 'cancelled'],

@@ -17,9 +17,9 @@ const builtOf = (name: string): string => join(ROOT, '.build/apps', name);
 
 export const mainOf = (name: string): string => join(builtOf(name), 'examples', name, 'main.js');
 
-/** Compiles an example application, as `npm run compile` does; the types are checked elsewhere. */
+/** Compiles an example application, as `npm run compile` does. */
 export function compileApp(name: string): void {
-  const args = ['-p', 'tsconfig.run.json', '--outDir', builtOf(name), '--noCheck', '--sourceMap', 'false'];
+  const args = ['-p', 'tsconfig.run.json', '--outDir', builtOf(name), '--sourceMap', 'false'];
   execFileSync(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT, stdio: 'inherit' });
 }
 

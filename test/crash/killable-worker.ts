@@ -8,7 +8,8 @@ import { Points, type Armed } from '../../src/matrix/points.js';
 import { neighbour, patient, poison, sending, stalled } from './crash-tasks.js';
 
 export type Order =
-  { readonly work: string; readonly options: WorkOptions; readonly armed: Armed } | { readonly arm: Armed };
+  | { readonly work: string; readonly options: WorkOptions; readonly armed: Armed }
+  | { readonly arm: Armed };
 
 const points = new Points();
 

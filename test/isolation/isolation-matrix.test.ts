@@ -31,29 +31,26 @@ afterAll(async () => {
 });
 
 for (const [store, open] of Object.entries(STORES)) {
-  describe.concurrent(
-    `isolation on ${store}: two operations on one job come to what a serial order comes to`,
-    () => {
-      let grounds: Ground[] = [];
-      let judge: Judge;
-      beforeAll(async () => {
-        grounds = await open();
-        judge = new Judge(grounds, plans);
-      });
-      afterAll(async () => {
-        await Promise.all(grounds.map((ground) => ground.close()));
-      });
+  describe.concurrent(`isolation on ${store}: two operations on one job come to what a serial order comes to`, () => {
+    let grounds: Ground[] = [];
+    let judge: Judge;
+    beforeAll(async () => {
+      grounds = await open();
+      judge = new Judge(grounds, plans);
+    });
+    afterAll(async () => {
+      await Promise.all(grounds.map((ground) => ground.close()));
+    });
 
-      for (const first of OPERATION_NAMES) {
-        test.each(OPERATION_NAMES)(`${first} is stopped before COMMIT while there is: %s`, async (second) => {
-          const situations = judge.situationsOf(first, second);
-          expect(situations).not.toEqual([]);
-          const problems = await Promise.all(
-            situations.map((situation) => judge.problemsOf(situation, [first, second])),
-          );
-          expect(problems.flat().join('\n\n')).toBe('');
-        });
-      }
-    },
-  );
+    for (const first of OPERATION_NAMES) {
+      test.each(OPERATION_NAMES)(`${first} is stopped before COMMIT while there is: %s`, async (second) => {
+        const situations = judge.situationsOf(first, second);
+        expect(situations).not.toEqual([]);
+        const problems = await Promise.all(
+          situations.map((situation) => judge.problemsOf(situation, [first, second])),
+        );
+        expect(problems.flat().join('\n\n')).toBe('');
+      });
+    }
+  });
 }

@@ -11,7 +11,8 @@ import { WakeHub } from './wake-hub.js';
 
 /** What became of one commit. `error`: it was refused for what it says, and will be for ever. */
 export type CommitAnswer =
-  CommitReply | { readonly error: { readonly code: ErrorCode; readonly message: string } };
+  | CommitReply
+  | { readonly error: { readonly code: ErrorCode; readonly message: string } };
 
 const POLL_MS = 1_000;
 const MOST_LEASE_MS = 30_000;
