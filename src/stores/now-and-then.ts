@@ -1,18 +1,32 @@
 import type { Clock } from '../ports/clock.js';
 
-/** Does it at once, unless it has just been done: then once more, `apartMs` later, however often it was asked for meanwhile. */
-export function nowAndThen(clock: Pick<Clock, 'after'>, apartMs: number, run: () => void): () => void {
+export type NowAndThen = {
+  /** At once, unless it has just been done: then once more a little later, however often it was asked for meanwhile. */
+  readonly soon: () => void;
+  /** Now, if it is still to be done. */
+  readonly flush: () => void;
+};
+
+/** Does something when it is asked for, at most every `apartMs`. */
+export function nowAndThen(clock: Pick<Clock, 'after'>, apartMs: number, run: () => void): NowAndThen {
   let isResting = false;
   let isWanted = false;
+  const flush = (): void => {
+    if (!isWanted) return;
+    isWanted = false;
+    run();
+  };
   const rest = (): void => {
     isResting = isWanted;
     if (!isWanted) return;
-    isWanted = false;
     clock.after(apartMs, rest);
-    run();
+    flush();
   };
-  return () => {
-    isWanted = true;
-    if (!isResting) rest();
+  return {
+    soon() {
+      isWanted = true;
+      if (!isResting) rest();
+    },
+    flush,
   };
 }

@@ -40,7 +40,7 @@ export function notifiedWakeUps(
       local.wake(lanes);
       if (!session.listens || lanes.length === 0) return;
       for (const lane of lanes) pending.add(lane);
-      notify();
+      notify.soon();
     },
     listen(hear) {
       const stopLocal = local.listen(hear);

@@ -74,7 +74,7 @@ function saveUses(db: Session, rates: Rates): void {
 const MOST_TIMERS = 2_000;
 
 const DUE_TIMERS =
-  'FROM jobs WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?';
+  'FROM jobs WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT +?';
 
 /**
  * Jobs whose time has come enter the claim index. Until then they are in nobody's way. Looked first: an update that finds
@@ -183,7 +183,7 @@ function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Cand
   const tuples = db.tuples<DueTuple>(
     `SELECT id, job_id, rev, created_at, inbox_rev, priority, due_at FROM jobs
      WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate = ? AND (deadline_at IS NULL OR deadline_at > ?)
-     ORDER BY priority DESC, due_at, job_id LIMIT ?`,
+     ORDER BY priority DESC, due_at, job_id LIMIT +?`,
     lane,
     tenantId,
     gate,

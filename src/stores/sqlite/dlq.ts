@@ -38,7 +38,7 @@ export function dlq(
 ): Reply<{ items: DlqItem[] }> {
   const rows = db.all<{ item: string }>(
     `SELECT item FROM dlq_items WHERE tenant_id = ifnull(?, tenant_id) AND status = ifnull(?, status)
-     AND (created_at, dlq_id) > (?, ?) ORDER BY created_at, dlq_id LIMIT ?`,
+     AND (created_at, dlq_id) > (?, ?) ORDER BY created_at, dlq_id LIMIT +?`,
     tenantId,
     status,
     after?.createdAt ?? -1,

@@ -56,7 +56,7 @@ export function orphans(
   // The plus keeps SQLite from walking through all jobs in the order of their ids until it has met so many that are lost.
   const lost = db.all<{ job_id: string }>(
     `SELECT job_id FROM jobs WHERE incarnation IS NOT NULL
-     AND incarnation NOT IN (SELECT incarnation FROM workers WHERE dead = 0) ORDER BY +id LIMIT ?`,
+     AND incarnation NOT IN (SELECT incarnation FROM workers WHERE dead = 0) ORDER BY +id LIMIT +?`,
     limit,
   );
   return { now, jobs: lost.flatMap(({ job_id }) => load(db, job_id) ?? []) };

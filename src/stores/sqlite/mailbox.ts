@@ -69,7 +69,7 @@ export function unread(
 ): Reply<{ jobIds: string[]; next: string | null }> {
   const rows = db.all<{ id: number; job_id: string }>(
     `SELECT DISTINCT jobs.id, job_id FROM inbox JOIN jobs ON jobs.id = inbox.job
-     WHERE consumed = 0 AND inbox.job > ? AND status = 'waiting' ORDER BY inbox.job LIMIT ?`,
+     WHERE consumed = 0 AND inbox.job > ? AND status = 'waiting' ORDER BY inbox.job LIMIT +?`,
     Number(after ?? -1),
     limit,
   );

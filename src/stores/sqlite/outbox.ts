@@ -19,7 +19,7 @@ export function takeOutbox(
 ): Reply<{ entries: OutboxEntry[] }> {
   const now = db.now();
   const rows = db.all<OutboxEntry>(
-    `SELECT ${ENTRY} FROM outbox WHERE kind = ? AND due_at <= ? ORDER BY due_at, entry_id LIMIT ?`,
+    `SELECT ${ENTRY} FROM outbox WHERE kind = ? AND due_at <= ? ORDER BY due_at, entry_id LIMIT +?`,
     kind,
     now,
     limit,
@@ -48,7 +48,7 @@ export function deadOutbox(
   { kind, after = null, limit }: { kind: OutboxKind; after?: string | null; limit: number },
 ): Reply<{ entries: OutboxEntry[] }> {
   const rows = db.all<Omit<OutboxEntry, 'dueAt'>>(
-    `SELECT ${ENTRY} FROM outbox WHERE kind = ? AND due_at IS NULL AND entry_id > ? ORDER BY entry_id LIMIT ?`,
+    `SELECT ${ENTRY} FROM outbox WHERE kind = ? AND due_at IS NULL AND entry_id > ? ORDER BY entry_id LIMIT +?`,
     kind,
     after ?? '',
     limit,

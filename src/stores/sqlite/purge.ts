@@ -18,7 +18,7 @@ export function aged(db: Session, page: AgedPage): Reply<Aged> {
   const looked = db.all<Looked>(
     `SELECT id, job_id AS jobId, tenant_id AS tenantId, task, status, finished_at AS finishedAt, EXISTS
      (SELECT 1 FROM dlq_items d WHERE d.job_id = jobs.job_id AND d.status = 'open') AS isOpen
-     FROM jobs WHERE id > ? ORDER BY id LIMIT ?`,
+     FROM jobs WHERE id > ? ORDER BY id LIMIT +?`,
     Number(page.after ?? 0),
     page.limit,
   );

@@ -13,7 +13,7 @@ export function log(
 ): Reply<{ rows: LogRow[] }> {
   const rows = db.all<StoredLog>(
     `SELECT rev, command_id, body, link FROM log
-     WHERE job = (SELECT id FROM jobs WHERE job_id = ?) AND rev >= ? ORDER BY rev LIMIT ?`,
+     WHERE job = (SELECT id FROM jobs WHERE job_id = ?) AND rev >= ? ORDER BY rev LIMIT +?`,
     jobId,
     fromRev,
     limit,
@@ -27,7 +27,7 @@ export function feed(
 ): Reply<{ rows: (LogRow & { position: FeedPosition })[] }> {
   const rows = db.all<StoredLog & { position: number; job_id: string }>(
     `SELECT position, job_id, log.rev, command_id, body, link FROM log JOIN jobs ON jobs.id = log.job
-     WHERE position > ? ORDER BY position LIMIT ?`,
+     WHERE position > ? ORDER BY position LIMIT +?`,
     feedIndex(after),
     limit,
   );
@@ -48,7 +48,7 @@ export function due(db: Session, { limit }: { limit: number }): Reply<{ jobIds: 
   // With the plus it goes by the two small indexes; else SQLite walks through all jobs in the order of their ids.
   const rows = db.all<{ job_id: string }>(
     `SELECT job_id FROM jobs WHERE id IN (SELECT id FROM jobs WHERE wake_at <= ? UNION ALL SELECT id FROM jobs WHERE deadline_at <= ?)
-     ORDER BY +id LIMIT ?`,
+     ORDER BY +id LIMIT +?`,
     now,
     now,
     limit,
@@ -65,7 +65,7 @@ export function list(
     `SELECT job_id AS jobId, tenant_id AS tenantId, task, queue, lane, gate, priority, status, rev, attempt_id AS attemptId, incarnation,
      due_at AS dueAt, wake_at AS wakeAt, deadline_at AS deadlineAt, created_at AS createdAt, updated_at AS updatedAt, finished_at AS finishedAt
      FROM jobs WHERE tenant_id = ifnull(?, tenant_id) AND instr(ifnull(?, status), status) > 0 AND task = ifnull(?, task)
-     AND id < ifnull((SELECT id FROM jobs WHERE job_id = ?), 9e18) ORDER BY id DESC LIMIT ?`,
+     AND id < ifnull((SELECT id FROM jobs WHERE job_id = ?), 9e18) ORDER BY id DESC LIMIT +?`,
     tenantId,
     statuses && statuses.join(' '),
     task,

@@ -49,7 +49,7 @@ export function records(
 ): Reply<{ records: StoredRecord[] }> {
   const rows = db.all<StoredRecord>(
     `SELECT ${RECORD} FROM records WHERE kind = ? AND tenant_id = ifnull(?, tenant_id) AND (tenant_id, id) > (?, ?)
-     ORDER BY tenant_id, id LIMIT ?`,
+     ORDER BY tenant_id, id LIMIT +?`,
     kind,
     tenantId,
     after?.tenantId ?? '',

@@ -64,7 +64,7 @@ export async function sqliteRunStates({
     async list({ status, workflowName, before, limit }) {
       const rows = db.all<{ summary: string }>(
         `SELECT summary FROM run_states WHERE status = ifnull(?, status) AND workflow_name = ifnull(?, workflow_name)
-         AND (? IS NULL OR run_id < ?) ORDER BY run_id DESC LIMIT ?`,
+         AND (? IS NULL OR run_id < ?) ORDER BY run_id DESC LIMIT +?`,
         status ?? null,
         workflowName,
         before,

@@ -55,7 +55,7 @@ export function schedules(
   { tenantId, limit }: { tenantId: string | null; limit: number },
 ): Reply<{ schedules: Schedule[] }> {
   const rows = db.all<Schedule>(
-    `SELECT ${SCHEDULE} FROM schedules WHERE tenant_id = ifnull(?, tenant_id) ORDER BY tenant_id, schedule_id LIMIT ?`,
+    `SELECT ${SCHEDULE} FROM schedules WHERE tenant_id = ifnull(?, tenant_id) ORDER BY tenant_id, schedule_id LIMIT +?`,
     tenantId,
     limit,
   );
@@ -65,7 +65,7 @@ export function schedules(
 export function dueSchedules(db: Session, { limit }: { limit: number }): Reply<{ schedules: Schedule[] }> {
   const now = db.now();
   const rows = db.all<Schedule>(
-    `SELECT ${SCHEDULE} FROM schedules WHERE next_fire_at <= ? ORDER BY next_fire_at, tenant_id, schedule_id LIMIT ?`,
+    `SELECT ${SCHEDULE} FROM schedules WHERE next_fire_at <= ? ORDER BY next_fire_at, tenant_id, schedule_id LIMIT +?`,
     now,
     limit,
   );

@@ -22,7 +22,7 @@ export function countLive(
   { tenantId, atMost }: Parameters<Store['countLive']>[0],
 ): Reply<{ count: number }> {
   const among = (rows: string, ...values: readonly string[]): number => {
-    const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE ${rows} AND tenant_id = ? LIMIT ?)`;
+    const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM jobs WHERE ${rows} AND tenant_id = ? LIMIT +?)`;
     return db.get<{ count: number }>(sql, ...values, tenantId, atMost)?.count ?? 0;
   };
   let count = among('ready = 0 AND incarnation IS NULL AND finished_at IS NULL');

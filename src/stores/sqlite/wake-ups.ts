@@ -10,22 +10,15 @@ import type { Session } from './session.js';
 /** How many lanes one look goes through. Polling finds what is in others. */
 const MOST_LANES = 100;
 
-/**
- * When to look again after the file was written to: what was written counts only once it has been synced, and not
- * everything that is saved is told of. At once is looked only if it was not this process that wrote, which it does all the time
- * under load.
- */
-const LOOKS_MS = [1, 1, 2, 4, 8, 16, 32, 64] as const;
-
 /** The first commit is told of at once, what follows within this time together: each time costs a call of the system. */
 const APART_MS = 5;
 
 /**
- * Wake-ups across processes that have the same file open. Whatever is saved is written to the log beside the file, so
- * that is watched, for as long as somebody listens; SQLite's own counter tells another's commit from ours. Writing comes before the
- * sync, so whoever has saved something for others touches the log once more (decision 37). The rows of jobs then show what is
- * ready; word for a worker that runs a job is left in writing. Never relied upon: a file system that tells of no
- * changes costs waiting for the next poll, or heartbeat, nothing else.
+ * Wake-ups across processes that have the same file open. Whoever has saved something for others sets the times of the file that
+ * SQLite shares its index of the log in, which every process watches for as long as somebody listens: SQLite itself writes to it
+ * through memory, so that nothing else is heard of (decision 37). The rows of jobs then show what is ready; word for a
+ * worker that runs a job is left in writing. Never relied upon: a file system that tells of no changes costs waiting for the
+ * next poll, or heartbeat, nothing else.
  */
 export function watchedWakeUps(
   db: Session,
@@ -39,19 +32,14 @@ export function watchedWakeUps(
   let watcher: FSWatcher | null = null;
   let listeners = 0;
   let version = 0;
-  /** Which of the later looks is the next one; null: none is. */
-  let next: number | null = null;
-  let cancelNext: () => void = () => undefined;
-  /** How often this process had written itself when it last looked. */
-  let written = 0;
   /** The first ready job of each lane, as of the last look. */
   let heads: ReadonlyMap<string, string> = new Map();
   /** How far the news has been read. */
   let read = 0;
   /** Where the workers of this process listen: they need nothing in writing. */
   const here = new Set<string>();
-  const log = `${path}-wal`;
-  const touch = nowAndThen(clock, APART_MS, () => touchFile(log, clock.now()));
+  const shared = `${path}-shm`;
+  const tell = nowAndThen(clock, APART_MS, () => touchFile(shared, clock.now()));
 
   /** Wakes lanes whose first job was not the first before. One that stays there is not for us, or we have no room for it. */
   const look = (): void => {
@@ -71,28 +59,7 @@ export function watchedWakeUps(
     }
   };
 
-  const lookLater = (place: number): void => {
-    const delayMs = LOOKS_MS[place];
-    next = delayMs === undefined ? null : place;
-    if (delayMs === undefined) return;
-    cancelNext = clock.after(delayMs, () => {
-      look();
-      lookLater(place + 1);
-    });
-  };
-
-  const changed = (): void => {
-    const isOwn = written !== db.commits;
-    written = db.commits;
-    if (!isOwn) look();
-    if (next === 0) return;
-    cancelNext();
-    lookLater(0);
-  };
-
-  const stop = (): void => {
-    cancelNext();
-    next = null;
+  const stopWatching = (): void => {
     watcher?.close();
     watcher = null;
   };
@@ -102,8 +69,8 @@ export function watchedWakeUps(
       local.wake(lanes);
       const elsewhere = lanes.filter((lane) => isHolderLane(lane) && !here.has(lane));
       // A hint, like all of these: if it cannot be written, its worker hears of it by a heartbeat.
-      if (elsewhere.length > 0) db.write(() => leaveNews(db, elsewhere)).then(touch, () => undefined);
-      if (elsewhere.length < lanes.length) touch();
+      if (elsewhere.length > 0) db.write(() => leaveNews(db, elsewhere)).then(tell.soon, () => undefined);
+      if (elsewhere.length < lanes.length) tell.soon();
     },
     isHere: (worker) => void here.add(holderLane({ worker })),
     listen(hear) {
@@ -112,15 +79,18 @@ export function watchedWakeUps(
       if (watcher === null) {
         version = versionOf(db);
         read = newsAfter(db, read).upTo;
-        watcher = watchFile(log, changed, stop);
+        watcher = watchFile(shared, look, stopWatching);
       }
       return async () => {
         await stopLocal();
         listeners -= 1;
-        if (listeners === 0) stop();
+        if (listeners === 0) stopWatching();
       };
     },
-    stop,
+    stop() {
+      tell.flush();
+      stopWatching();
+    },
   };
 }
 
