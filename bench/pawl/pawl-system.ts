@@ -6,7 +6,7 @@ const nothing = (): void => undefined;
 /** That a store in memory is not for ever need not be said here. */
 export const quiet = { debug: nothing, info: nothing, warn: nothing, error: console.error };
 
-const CONCURRENCY: Readonly<Record<Kind, number>> = { noop: 1_000, 'five-steps': 500, steps: 50 };
+const CONCURRENCY: Readonly<Record<Kind, number>> = { noop: 1_000, 'five-steps': 1_000, steps: 50 };
 
 const unfinished = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0) - (counts['succeeded'] ?? 0);

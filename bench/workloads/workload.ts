@@ -12,6 +12,8 @@ export type Workload = {
   readonly ownRounds?: true;
   /** Needs two processes that share a store. */
   readonly apart?: true;
+  /** One thing after the other, which a process takes long to warm up with. */
+  readonly inTurn?: true;
 };
 
 export type WorkloadId =
@@ -53,6 +55,7 @@ export const WORKLOADS: readonly Workload[] = [
     id: 'step',
     says: 'one durable step after the other, in one job',
     sizes: { tiny: 20, small: 200, full: 1_000 },
+    inTurn: true,
   },
   {
     id: 'pick-up',
