@@ -105,7 +105,7 @@ test('GUA-13 what is still to be told of is told when a process ends', async () 
 
 test('its own commits are not heard of, which would cost more than the smallest of them', async () => {
   const { rig, shared } = await twoConnections();
-  const heard = vi.fn();
+  const heard = vi.fn<() => void>();
   const watcher = watch(shared, heard);
   onTestFinished(() => watcher.close());
   for (let n = 0; n < 20; n++) await rig.create(`job_unheard_${n}`);
