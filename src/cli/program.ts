@@ -1,56 +1,43 @@
 import { Command, CommanderError } from 'commander';
-import { registerApply } from './commands/apply.js';
-import { registerConformance } from './commands/conformance.js';
-import { registerCrashWriter } from './commands/crash-writer.js';
-import { registerDev } from './commands/dev.js';
-import { registerDlq } from './commands/dlq.js';
-import { registerDoctor } from './commands/doctor.js';
-import { registerEffects } from './commands/effects.js';
-import { registerExport } from './commands/export.js';
-import { registerGate } from './commands/gate.js';
-import { registerJobs } from './commands/jobs.js';
-import { registerKeys } from './commands/keys.js';
-import { registerMatrix } from './commands/matrix.js';
-import { registerMigrate } from './commands/migrate.js';
-import { registerQueues } from './commands/queues.js';
-import { registerRelease } from './commands/release.js';
-import { registerRuns } from './commands/runs.js';
-import { registerSchedules } from './commands/schedules.js';
-import { registerServer } from './commands/server.js';
-import { registerStart } from './commands/start.js';
-import { registerVerify } from './commands/verify.js';
-import { registerWorker } from './commands/worker.js';
-import { registerWorkers } from './commands/workers.js';
 import { printError, type Console } from './console.js';
 import type { Self } from './crash-test.js';
 import { EXIT_CODES_HELP, exitCodeOf, USAGE } from './exit-code.js';
 import type { Register } from './shell.js';
 
-/** In the order in which help lists them. */
-const COMMANDS: readonly Register[] = [
-  registerDev,
-  registerServer,
-  registerWorker,
-  registerStart,
-  registerJobs,
-  registerApply,
-  registerRuns,
-  registerDlq,
-  registerEffects,
-  registerSchedules,
-  registerQueues,
-  registerWorkers,
-  registerKeys,
-  registerDoctor,
-  registerRelease,
-  registerExport,
-  registerVerify,
-  registerMigrate,
-  registerConformance,
-  registerMatrix,
-  registerGate,
-  registerCrashWriter,
-];
+/**
+ * In the order in which help lists them. One that is named is loaded without the others: with the HTTP API, the failure matrix and all the rest a
+ * process takes several times as long to begin.
+ */
+export const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
+  dev: async () => (await import('./commands/dev.js')).registerDev,
+  server: async () => (await import('./commands/server.js')).registerServer,
+  worker: async () => (await import('./commands/worker.js')).registerWorker,
+  start: async () => (await import('./commands/start.js')).registerStart,
+  jobs: async () => (await import('./commands/jobs.js')).registerJobs,
+  apply: async () => (await import('./commands/apply.js')).registerApply,
+  runs: async () => (await import('./commands/runs.js')).registerRuns,
+  dlq: async () => (await import('./commands/dlq.js')).registerDlq,
+  effects: async () => (await import('./commands/effects.js')).registerEffects,
+  schedules: async () => (await import('./commands/schedules.js')).registerSchedules,
+  queues: async () => (await import('./commands/queues.js')).registerQueues,
+  workers: async () => (await import('./commands/workers.js')).registerWorkers,
+  keys: async () => (await import('./commands/keys.js')).registerKeys,
+  doctor: async () => (await import('./commands/doctor.js')).registerDoctor,
+  release: async () => (await import('./commands/release.js')).registerRelease,
+  export: async () => (await import('./commands/export.js')).registerExport,
+  verify: async () => (await import('./commands/verify.js')).registerVerify,
+  migrate: async () => (await import('./commands/migrate.js')).registerMigrate,
+  conformance: async () => (await import('./commands/conformance.js')).registerConformance,
+  matrix: async () => (await import('./commands/matrix.js')).registerMatrix,
+  gate: async () => (await import('./commands/gate.js')).registerGate,
+  'crash-writer': async () => (await import('./commands/crash-writer.js')).registerCrashWriter,
+};
+
+/** Those that a command line needs: for help, and for what there is not, all of them. */
+function commandsFor([name = '']: readonly string[]): Promise<Register[]> {
+  const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  return Promise.all((named ? [named] : Object.values(COMMANDS)).map((load) => load()));
+}
 
 export type Surroundings = {
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -68,7 +55,7 @@ export async function run(
   let code = 0;
   const program = programOf(console, { json });
   const ends = (promise: Promise<number>): Promise<void> => promise.then((ended) => void (code = ended));
-  for (const register of COMMANDS) register(program, { console, self, env, cwd, ends });
+  for (const register of await commandsFor(args)) register(program, { console, self, env, cwd, ends });
   try {
     await program.parseAsync(args, { from: 'user' });
     return code;

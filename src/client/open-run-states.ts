@@ -2,9 +2,7 @@ import { PawlError } from '../errors.js';
 import type { StoreClock } from '../ports/clock.js';
 import { fileRunStates } from '../stores/file/file-run-states.js';
 import { memoryRunStates } from '../stores/memory/run-states.js';
-import { postgresRunStates } from '../stores/postgres/run-states.js';
 import type { OpenRunStates } from '../stores/run-states/open-run-states.js';
-import { sqliteRunStates } from '../stores/sqlite/run-states.js';
 import { parseStoreUrl } from './open-store.js';
 
 const FILE = /^file:(?:\/\/)?(?<folder>.+)$/;
@@ -20,7 +18,9 @@ export async function openRunStates(url: string, { clock }: { clock: StoreClock 
   if (folder !== undefined) return { ...(await fileRunStates({ folder, clock })), ...nothingOpen };
   const { kind, path } = parseStoreUrl(url);
   if (kind === 'memory') return { ...memoryRunStates(), ...nothingOpen };
-  if (kind === 'sqlite') return sqliteRunStates({ path, clock });
-  if (kind === 'postgres') return postgresRunStates({ url });
+  if (kind === 'sqlite')
+    return (await import('../stores/sqlite/run-states.js')).sqliteRunStates({ path, clock });
+  if (kind === 'postgres')
+    return (await import('../stores/postgres/run-states.js')).postgresRunStates({ url });
   throw new PawlError('REMOTE_UNSUPPORTED', { detail: 'a server keeps the states of its own runs only' });
 }

@@ -3,8 +3,6 @@ import type { StoreClock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { MigrationMode } from '../stores/migration.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
-import { postgresStore } from '../stores/postgres/postgres-store.js';
-import { sqliteStore } from '../stores/sqlite/sqlite-store.js';
 
 export type OpenOptions = { readonly clock: StoreClock; readonly migrations?: MigrationMode };
 
@@ -40,13 +38,17 @@ export function withoutPassword(url: string): string {
   return url.replace(/:[^:@/]*@/, ':***@');
 }
 
-/** Opens the store that a URL names: `memory:`, `sqlite:` and a path, or `postgres://`. */
+/** Opens the store that a URL names: `memory:`, `sqlite:` and a path, or `postgres://`. Only that one's code is loaded. */
 export async function openStore(url: string, { clock, migrations = 'migrate' }: OpenOptions): Promise<Store> {
   const { kind, path } = parseStoreUrl(url);
   if (kind === 'memory') return memoryStore({ clock });
   if (kind === 'http') {
     throw new PawlError('REMOTE_UNSUPPORTED', { detail: 'a server is no store that can be opened directly' });
   }
-  if (kind === 'sqlite') return sqliteStore({ path, clock, migrations });
+  if (kind === 'sqlite') {
+    const { sqliteStore } = await import('../stores/sqlite/sqlite-store.js');
+    return sqliteStore({ path, clock, migrations });
+  }
+  const { postgresStore } = await import('../stores/postgres/postgres-store.js');
   return postgresStore({ url, clock, migrations });
 }

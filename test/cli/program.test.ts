@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { run } from '../../src/cli/program.js';
+import { Command } from 'commander';
+import { COMMANDS, run } from '../../src/cli/program.js';
 import { effect, pawl as open, task } from '../../src/index.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-cli-'));
@@ -25,6 +26,22 @@ async function pawl(...args: string[]): Promise<Ended> {
 }
 
 const storeAt = (name: string): string => `sqlite:${join(folder, name)}`;
+
+test.each(Object.entries(COMMANDS))('%s is loaded by its name, and without others', async (name, load) => {
+  const program = new Command();
+  const console = { out: () => undefined, err: () => undefined, isTerminal: false };
+  const register = await load();
+  register(program, { console, self: [process.execPath], env: {}, cwd: folder, ends: async () => undefined });
+  expect(program.commands.map((command) => command.name())).toEqual([name]);
+});
+
+test('help lists all commands, in their order', async () => {
+  const { code, out } = await pawl('--help');
+  const listed = [...out.matchAll(/^ {2}([a-z-]+)[ \w<>[\].|-]* {2,}\S/gm)].map(([, name]) => name);
+  const shown = Object.keys(COMMANDS).filter((name) => name !== 'crash-writer');
+  expect(listed.filter((name) => shown.includes(name ?? ''))).toEqual(shown);
+  expect(code).toBe(0);
+});
 
 describe('pawl migrate', () => {
   test('a dry run prints SQL that makes the schema, and makes nothing', async () => {

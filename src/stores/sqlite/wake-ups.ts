@@ -105,7 +105,7 @@ function watchFile(path: string, onChange: () => void, onLost: () => void): FSWa
   }
 }
 
-/** Whoever watches it is told, without anything being written. Where that is not allowed they look a little later. */
+/** Whoever watches it is told, without anything being written. Where that is not allowed they find out by their next poll. */
 function touchFile(path: string, now: number): void {
   try {
     utimesSync(path, now / 1_000, now / 1_000);
