@@ -54,3 +54,27 @@ test('why: a worker that is gone, and nobody yet who took over', async () => {
   await expect(client.app.why('job_nobody')).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
   link.down = false;
 });
+
+test('why: of jobs that have lost their workers twice a worker runs one at a time, and the others say so', async () => {
+  const cluster = newCluster();
+  const client = await cluster.join([job], false);
+  const handles = [await client.app.start(job, 'stay'), await client.app.start(job, 'stay')];
+  for (let crashes = 0; crashes < 2; crashes++) {
+    const link = new Link(cluster.store);
+    const doomed = await cluster.join([job], {}, link.store);
+    await doomed.idle();
+    cluster.clock.advance(1_000);
+    await doomed.idle();
+    link.down = true;
+    cluster.clock.advance(31_000);
+  }
+  const last = await cluster.join([job]);
+  await last.idle();
+  cluster.clock.advance(1_000);
+  await last.idle();
+  const whys = await Promise.all(handles.map(({ job: { id } }) => client.app.why(id)));
+  expect(whys.map(({ code }) => code).toSorted()).toEqual(['running', 'suspect']);
+  expect(whys.find(({ code }) => code === 'suspect')?.sentence).toBe(
+    'It has lost its worker 2 times in a row without recording a step: it is run beside no other such job, and waits for one that runs.',
+  );
+});

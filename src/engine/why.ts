@@ -10,6 +10,7 @@ import {
   type Wait,
 } from '../kernel/index.js';
 import type { Engine } from './engine.js';
+import { isSuspect } from './suspect.js';
 
 /** What a job is waiting for. `code` is stable; `sentence` is for people. */
 export type Explanation = {
@@ -22,6 +23,7 @@ export type Explanation = {
     | 'held'
     | 'queue_paused'
     | 'key_limit'
+    | 'suspect'
     | 'no_worker'
     | 'about_to_run'
     | 'signal'
@@ -133,9 +135,22 @@ async function explainIdle(engine: Engine, job: Job, now: Timestamp): Promise<Ex
     const shared = key === null ? `Its tenant's share of task '${task}'` : `Its concurrency key '${key}'`;
     return said('key_limit', `${shared} is in use by ${holders.join(', ')}.`);
   }
+  if (isSuspect(job)) {
+    const busy = await runningSuspects(engine);
+    if (able.every(({ worker }) => busy.has(worker.incarnation))) {
+      const times = `${job.recoveryCount} times in a row`;
+      return said(
+        'suspect',
+        `It has lost its worker ${times} without recording a step: it is run beside no other such job, and waits for one that runs.`,
+      );
+    }
+  }
   const workersThat = able.length === 1 ? 'A live worker' : `One of ${able.length} live workers`;
   return said('about_to_run', `${workersThat} claims it as soon as it has room.`);
 }
+
+/** Of the running jobs, the newest. */
+const MOST_LOOKED_AT = 200;
 
 /** A few of the running jobs that share its concurrency key; for the empty one, that of any. */
 async function keyHolders(engine: Engine, job: Job): Promise<string[]> {
@@ -145,13 +160,27 @@ async function keyHolders(engine: Engine, job: Job): Promise<string[]> {
     tenantId,
     statuses: ['running'],
     task,
-    limit: 200,
+    limit: MOST_LOOKED_AT,
     cursor: null,
   });
   return rows
     .filter((row) => row.gate === gate || (job.spec.concurrencyKey === '' && row.gate.startsWith(gate)))
     .map(({ jobId }) => jobId)
     .slice(0, 3);
+}
+
+/** The workers that run a job which may take them down. */
+async function runningSuspects({ store }: Engine): Promise<Set<string>> {
+  const running = {
+    tenantId: null,
+    statuses: ['running'],
+    task: null,
+    limit: MOST_LOOKED_AT,
+    cursor: null,
+  } as const;
+  const { rows } = await store.list(running);
+  const jobs = await Promise.all(rows.map(async ({ jobId }) => (await store.load(jobId)).found?.job));
+  return new Set(jobs.flatMap((job) => (job?.worker && isSuspect(job) ? [job.worker.incarnation] : [])));
 }
 
 function said(code: Explanation['code'], sentence: string, until: Timestamp | null = null): Explanation {

@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.js';
 import { give } from '../engine/give.js';
 import { repeat, type Stoppable } from '../engine/repeat.js';
 import type { Retention } from '../engine/retention.js';
+import { isSuspect } from '../engine/suspect.js';
 import { startUpkeep } from '../engine/upkeep.js';
 import type { BeatReply, Head, Loaded } from '../ports/store.js';
 import type { Tracing } from '../ports/tracing.js';
@@ -14,7 +15,6 @@ import type { Hooks } from './hooks.js';
 import { Lanes } from './lanes.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { attemptName } from './names.js';
-import { isSuspect } from './quarantine.js';
 import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
 
