@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, utimesSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -129,4 +131,37 @@ test('GUA-13 of many that are told of in a row none is missed', async () => {
   });
   for (const task of ids) await start(rig, `job_${task}`, { task });
   await all;
+});
+
+/** Makes one job after the other the only one that is ready, whenever it is told to, with SQL of its own; and tells of it. */
+const ELSEWHERE = `
+const { utimesSync } = require('node:fs');
+const { DatabaseSync } = require('@photostructure/sqlite');
+const db = new DatabaseSync(process.argv[1]);
+db.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL');
+process.on('message', (jobId) => {
+  if (jobId === null) return process.disconnect();
+  db.exec("BEGIN IMMEDIATE; UPDATE jobs SET ready = (job_id = '" + jobId + "'); COMMIT");
+  utimesSync(process.argv[1] + '-shm', new Date(), new Date());
+});`;
+
+test('GUA-13 each commit of another process that is told of is found, at the first look', async () => {
+  const { rig, hearer, path } = await twoConnections();
+  const ids = Array.from({ length: 30 }, (_, n) => `job_elsewhere_${n}`);
+  for (const jobId of ids) await rig.create(jobId, { scheduledAt: rig.clock.now() + 3_600_000 });
+  const other = spawn(process.execPath, ['-e', ELSEWHERE, path], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  let next: () => void = () => undefined;
+  onTestFinished(hearer.listen(() => next()));
+  onTestFinished(async () => {
+    const exited = once(other, 'exit');
+    other.send(null as never);
+    await exited;
+  });
+  for (const jobId of ids) {
+    const heard = new Promise<void>((resolve) => (next = resolve));
+    other.send(jobId);
+    await heard;
+  }
 });
