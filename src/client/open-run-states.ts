@@ -21,6 +21,6 @@ export async function openRunStates(url: string, { clock }: { clock: StoreClock 
   if (kind === 'sqlite')
     return (await import('../stores/sqlite/run-states.js')).sqliteRunStates({ path, clock });
   if (kind === 'postgres')
-    return (await import('../stores/postgres/run-states.js')).postgresRunStates({ url });
+    return (await import('../stores/postgres/run-states.js')).postgresRunStates({ url, clock });
   throw new PawlError('REMOTE_UNSUPPORTED', { detail: 'a server keeps the states of its own runs only' });
 }

@@ -40,7 +40,7 @@ export type Decided = {
  */
 export function prepareCommit(
   head: Loaded | null,
-  { jobId, commandId, events, commands = [] }: Decided,
+  { jobId, commandId, events, commands = NONE }: Decided,
   {
     attemptId = null,
     inboxRev = null,

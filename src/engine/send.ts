@@ -1,4 +1,5 @@
 import { PawlError } from '../errors.js';
+import { must } from '../kernel/index.js';
 import type { CommitItem, CommitReplies, CommitReply } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import { backoffMs } from './repeat.js';
@@ -17,6 +18,20 @@ export function send(
     .then(repliesOf, (error: unknown) => sendAgain(engine, items, { goOn, error }));
 }
 
+/** The same with one. */
+export function sendOne(
+  engine: Engine,
+  item: CommitItem,
+  { goOn }: { goOn: () => boolean },
+): Promise<CommitReply> {
+  const items = [item];
+  return engine.store
+    .commit(items)
+    .then(firstReply, (error: unknown) => sendAgain(engine, items, { goOn, error }).then(first));
+}
+
+const first = ([reply]: readonly CommitReply[]): CommitReply => must(reply, 'each commit is answered');
+const firstReply = ({ replies }: CommitReplies): CommitReply => first(replies);
 const repliesOf = ({ replies }: CommitReplies): readonly CommitReply[] => replies;
 
 async function sendAgain(

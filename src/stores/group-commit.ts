@@ -9,11 +9,14 @@ const MOST_WAITING = 50_000;
  */
 const WORTH_SHARING = 32;
 
+/** So many do not wait for the end of the turn, which may be long in coming: the database works on them while the rest of it goes on. */
+const CROWD = 250;
+
 /**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
  * nothing but the end of the turn; under load the group grows by itself. What one caller asks for together stays
  * together and in order, in one group or in several that follow each other. `abreast`: how many groups may be under way
- * at once; they are of different callers, none of whom waits for another.
+ * at once, if the database is another process; they are of different callers, none of whom waits for another.
  */
 export function groupCommit<Ask, Answer>(
   run: (asks: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
@@ -26,9 +29,8 @@ export function groupCommit<Ask, Answer>(
   };
   const queue: Waiting[] = [];
   let waiting = 0;
-  /** How many take groups, how many of these wait for the answers to one, and whether one more is about to begin. */
-  let running = 0;
   let underWay = 0;
+  /** At the end of this turn more is begun. */
   let isDue = false;
 
   /** At least one caller's, and as many more as fit. */
@@ -54,41 +56,42 @@ export function groupCommit<Ask, Answer>(
     return answers;
   }
 
-  async function drain(): Promise<void> {
-    while (queue.length > 0) {
-      const group = takeGroup();
-      if (queue.length > 0) startSoon();
-      underWay += 1;
-      try {
-        const answers = await runAll(
-          group.length === 1 ? (group[0] as Waiting).asks : group.flatMap(({ asks }) => asks),
-        );
-        let from = 0;
-        for (const { asks, resolve, reject } of group) {
-          // An answer that takes longer than the rest holds up nobody but whoever asked for it.
-          const own = answers.slice(from, (from += asks.length));
-          if (own.some((answer) => answer instanceof Promise)) Promise.all(own).then(resolve, reject);
-          else resolve(own as Answer[]);
-        }
-      } catch (error) {
-        for (const { reject } of group) reject(error);
+  async function serve(group: readonly Waiting[]): Promise<void> {
+    underWay += 1;
+    try {
+      const answers = await runAll(
+        group.length === 1 ? (group[0] as Waiting).asks : group.flatMap(({ asks }) => asks),
+      );
+      let from = 0;
+      for (const { asks, resolve, reject } of group) {
+        // An answer that takes longer than the rest holds up nobody but whoever asked for it.
+        const own = answers.slice(from, (from += asks.length));
+        if (own.some((answer) => answer instanceof Promise)) Promise.all(own).then(resolve, reject);
+        else resolve(own as Answer[]);
       }
-      underWay -= 1;
-      // Those who have just been answered may ask again: they go with what waits already, instead of behind it.
-      await endOfTurn();
+    } catch (error) {
+      for (const { reject } of group) reject(error);
     }
-    running -= 1;
+    underWay -= 1;
+    // Those who have just been answered may ask again: they go with what waits already, instead of behind it.
+    beginSoon();
   }
 
-  /** With the end of the turn, if another may be under way. */
-  function startSoon(): void {
-    if (isDue || running === abreast) return;
-    isDue = true;
-    setImmediate(() => {
-      isDue = false;
-      running += 1;
-      void drain();
-    });
+  function begin(): void {
+    while (queue.length > 0 && underWay < abreast) void serve(takeGroup());
+  }
+
+  /** At once if it is a crowd, else with the end of the turn. */
+  function beginSoon(): void {
+    if (queue.length === 0 || underWay === abreast) return;
+    if (waiting >= CROWD && abreast > 1) begin();
+    else if (!isDue) {
+      isDue = true;
+      setImmediate(() => {
+        isDue = false;
+        begin();
+      });
+    }
   }
 
   return (asks) =>
@@ -99,10 +102,6 @@ export function groupCommit<Ask, Answer>(
       }
       waiting += asks.length;
       queue.push({ asks, resolve, reject });
-      startSoon();
+      beginSoon();
     });
-}
-
-function endOfTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
 }

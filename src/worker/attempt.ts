@@ -11,7 +11,7 @@ import {
 import { consequencesOf } from '../engine/consequences.js';
 import type { Engine } from '../engine/engine.js';
 import { prepareCommit, type Extras } from '../engine/prepare-commit.js';
-import { send } from '../engine/send.js';
+import { sendOne } from '../engine/send.js';
 import type { CommitItem, CommitReply, Loaded } from '../ports/store.js';
 import { commitName } from './names.js';
 
@@ -33,7 +33,7 @@ export type Answer = Decision | { readonly ok: false; readonly code: 'MOVED' };
 type Asked = {
   readonly command: HeldCommand;
   readonly options: GiveOptions;
-  readonly resolve: (answer: Answer) => void;
+  readonly hear: (answer: Answer) => void;
 };
 
 /** What became of some commands together. */
@@ -128,14 +128,12 @@ export class Attempt {
     this.#steps = steps;
   }
 
-  /** The answer to a command, once it is saved. Never settles when the attempt ends before that. */
-  give(command: HeldCommand, options: GiveOptions = {}): Promise<Answer> {
-    return new Promise((resolve) => {
-      this.#queue.push({ command, options, resolve });
-      if (this.#sending || this.isOver) return;
-      this.#sending = true;
-      this.#sendAll().catch((error: unknown) => this.#fail(error));
-    });
+  /** `hear` is told the answer to a command, once it is saved: never, when the attempt ends before that. */
+  give(command: HeldCommand, options: GiveOptions = PLAINLY, hear: (answer: Answer) => void = ignore): void {
+    this.#queue.push({ command, options, hear });
+    if (this.#sending || this.isOver) return;
+    this.#sending = true;
+    this.#sendAll().catch(this.#fail);
   }
 
   /** Whoever still runs for it is told to stop. What it has not saved is lost, and somebody else's to do. */
@@ -151,7 +149,7 @@ export class Attempt {
         const prepared = this.#prepare(batch, decided);
         const item = prepared instanceof Promise ? await prepared : prepared;
         const { save } = batch[0]?.options ?? {};
-        const reply = await (save ? save(item) : send(this.#engine, [item], this.#whileHeld).then(firstOf));
+        const reply = await (save ? save(item) : sendOne(this.#engine, item, this.#whileHeld));
         if (this.isOver) break;
         if (!this.#hear(reply, batch)) continue;
         this.#advance(item, decided);
@@ -159,7 +157,7 @@ export class Attempt {
       // One in each turn, in the order of the log: what wins a race now must win it in every replay.
       for (let index = 0; index < batch.length; index++) {
         if (index > 0) await nextTurn();
-        batch[index]?.resolve(decided.decisions[index] as Decision);
+        batch[index]?.hear(decided.decisions[index] as Decision);
       }
     }
     this.#sending = false;
@@ -183,7 +181,7 @@ export class Attempt {
   #hear(reply: CommitReply, [first]: readonly Asked[]): boolean {
     if (reply.ok) return true;
     if (reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED') {
-      first?.resolve({ ok: false, code: 'MOVED' });
+      first?.hear({ ok: false, code: 'MOVED' });
     } else {
       this.#engine.meters.fencedWrites += 1;
       this.lose(`the job went on without this attempt (${reply.code})`);
@@ -225,16 +223,21 @@ export class Attempt {
     this.#commits += 1;
     const commandId = commitName(this.attemptId, this.#commits);
     const ending = consequencesOf(this.#engine, this.#head, decided.events);
-    const prepare = (consequences: Extras) => {
-      const extras = { attemptId: this.attemptId, ...this.#extrasOf(batch, decided.decisions, consequences) };
-      const { events, commands } = decided;
-      return prepareCommit(this.#head, { jobId: this.job.spec.jobId, commandId, events, commands }, extras);
-    };
-    return ending instanceof Promise ? ending.then(prepare) : prepare(ending);
+    return ending instanceof Promise
+      ? ending.then((consequences) => this.#itemOf(commandId, batch, decided, consequences))
+      : this.#itemOf(commandId, batch, decided, ending);
+  }
+
+  #itemOf(commandId: string, batch: readonly Asked[], decided: Decided, ending: Extras): CommitItem {
+    const { events, commands, decisions } = decided;
+    const { jobId } = this.job.spec;
+    const extras = { attemptId: this.attemptId, ...this.#extrasOf(batch, decisions, ending) };
+    return prepareCommit(this.#head, { jobId, commandId, events, commands }, extras);
   }
 
   /** What a refused command would have brought along, a consumed message or a child's start, must not be saved. */
   #extrasOf(batch: readonly Asked[], decisions: readonly Decision[], ending: Extras): Extras {
+    if (batch.every(({ options }) => options.extras === undefined)) return ending;
     const asked = batch.flatMap(({ options }, index) =>
       options.extras !== undefined && decisions[index]?.ok ? [options.extras] : [],
     );
@@ -270,16 +273,17 @@ export class Attempt {
     this.#abort?.abort(new DOMException(reason, 'AbortError'));
   }
 
-  #fail(error: unknown): void {
+  readonly #fail = (error: unknown): void => {
     const { jobId } = this.job.spec;
     const expected = this.isOver && error instanceof PawlError && error.retryable;
     if (!expected)
       this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
     this.lose('its commits cannot be saved');
-  }
+  };
 }
 
-const firstOf = ([reply]: readonly CommitReply[]): CommitReply => reply as CommitReply;
+const PLAINLY: GiveOptions = {};
+const ignore = (): void => undefined;
 
 /** Roughly: what a step came to is what makes commands large. */
 function sizeOf(command: HeldCommand): number {

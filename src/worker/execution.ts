@@ -92,28 +92,47 @@ export class Execution {
     return { step, occurrence };
   }
 
-  /** While `work` goes on, the handler is not idle. */
-  async during<T>(work: () => T | Promise<T>): Promise<T> {
+  /** While `work` goes on, the handler is not idle. What is there at once is not waited for. */
+  during<T>(work: () => T | Promise<T>): T | Promise<T> {
     this.#busy += 1;
+    let going: T | Promise<T>;
     try {
-      return await work();
+      going = work();
+    } catch (error) {
+      this.#rest();
+      throw error;
+    }
+    if (isThenable(going)) return this.#afterwards(going);
+    this.#rest();
+    return going;
+  }
+
+  async #afterwards<T>(going: Promise<T>): Promise<T> {
+    try {
+      return await going;
     } finally {
-      this.#busy -= 1;
-      this.#waits?.considerSuspending();
+      this.#rest();
     }
   }
 
-  /** The answer to a command of this attempt; never settles if the attempt is over first. Like `during`, without a closure for each. */
-  async ask(command: HeldCommand, options?: GiveOptions): Promise<Accepted | Rejected | 'moved'> {
-    this.#busy += 1;
-    const answer = await this.attempt.give(command, options);
+  #rest(): void {
     this.#busy -= 1;
     this.#waits?.considerSuspending();
-    return answer.ok || answer.code !== 'MOVED' ? answer : 'moved';
+  }
+
+  /** The answer to a command of this attempt; never settles if the attempt is over first. */
+  ask(command: HeldCommand, options?: GiveOptions): Promise<Accepted | Rejected | 'moved'> {
+    return new Promise((resolve) => {
+      this.#busy += 1;
+      this.attempt.give(command, options, (answer) => {
+        this.#rest();
+        resolve(answer.ok || answer.code !== 'MOVED' ? answer : 'moved');
+      });
+    });
   }
 
   /** Reads from the store, through an outage if need be: that is no failure of the handler. */
-  read<T>(ask: () => Promise<T>): Promise<T> {
+  async read<T>(ask: () => Promise<T>): Promise<T> {
     return this.during(async () => {
       for (let failures = 1; ; failures++) {
         try {
@@ -129,10 +148,14 @@ export class Execution {
 
   /** For commands that cannot be refused unless the handler did something wrong. */
   give(command: HeldCommand, options?: GiveOptions): Promise<Accepted> {
-    return this.ask(command, options).then((answer) => {
-      if (answer !== 'moved' && answer.ok) return answer;
-      if (answer === 'moved') throw new Error(`${command.type} does not look at what may move`);
-      throw rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`);
+    return new Promise((resolve, reject) => {
+      this.#busy += 1;
+      this.attempt.give(command, options, (answer) => {
+        this.#rest();
+        if (answer.ok) resolve(answer);
+        else if (answer.code === 'MOVED') reject(new Error(`${command.type} does not look at what may move`));
+        else reject(rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`));
+      });
     });
   }
 
@@ -179,6 +202,12 @@ export function checkSignalKey(key: string): void {
     detail: `${JSON.stringify(key)} is no key of a signal`,
     details: { key },
   });
+}
+
+/** Something to wait for, whoever made it: handlers may return promises of their own making. */
+export function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
+  const holds = (typeof value === 'object' && value !== null) || typeof value === 'function';
+  return holds && 'then' in value && typeof value.then === 'function';
 }
 
 /** What a call returns whose attempt is over: the handler stops there, and is forgotten. */

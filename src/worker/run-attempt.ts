@@ -67,7 +67,7 @@ export async function runAttempt(
   void (span ? span.within(handle) : handle()).then(
     (result) => {
       execution.handlerReturned();
-      void attempt.give({ type: 'complete', result });
+      attempt.give({ type: 'complete', result });
     },
     (error: unknown) => {
       execution.handlerReturned();

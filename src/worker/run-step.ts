@@ -5,7 +5,7 @@ import { failureOf } from '../engine/failure-of.js';
 import { toJsonText } from '../engine/json-text.js';
 import { runBody } from './body.js';
 import type { BodyContext } from './body-context.js';
-import { never, type Execution, type StepKind } from './execution.js';
+import { isThenable, never, type Execution, type StepKind } from './execution.js';
 import { nondeterminism } from './replay.js';
 
 export type StepOptions = {
@@ -51,11 +51,11 @@ export async function runStep(
   for (;;) {
     const startedAt = execution.engine.now();
     try {
-      const result = await execution.during(() =>
-        runBody(execution, { what: `step '${name}'`, timeoutMs }, body),
-      );
+      const going = execution.during(() => runBody(execution, { what: `step '${name}'`, timeoutMs }, body));
+      const result = isThenable(going) ? await going : going;
       const output = toJsonText(result, `the result of step '${name}'`);
-      await execution.give({ type: 'record-step', ...ref, startedAt, output });
+      const { step, occurrence } = ref;
+      await execution.give({ type: 'record-step', step, occurrence, startedAt, output });
       return JSON.parse(output) as unknown;
     } catch (error) {
       const nextTryAt = await failTry(execution, ref, { startedAt, error, retry });

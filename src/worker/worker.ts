@@ -284,5 +284,5 @@ export class Worker {
 }
 
 function handBack(attempt: Attempt | undefined): void {
-  if (attempt && !attempt.isOver) void attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
+  if (attempt && !attempt.isOver) attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
 }

@@ -55,7 +55,7 @@ const STORES: Readonly<Record<string, () => OpenRunStateStore>> = {
     let emptied: Promise<void> | undefined;
     return async () => {
       await (emptied ??= ask(url, 'DROP SCHEMA IF EXISTS pawl CASCADE'));
-      return kept(postgresRunStates({ url }));
+      return kept(postgresRunStates({ url, clock }));
     };
   },
 };
@@ -74,7 +74,7 @@ test('RST-13 a workflow is applied with its job and its state in one Postgres da
   const loaded = await loadWorkflowText(`version: 1\nname: test\n${steps}`);
   const { status, run } = await apply(loaded, { store: own, runId: 'run_postgres_1' });
   expect(status).toBe('success');
-  const states = await kept(postgresRunStates({ url: own }));
+  const states = await kept(postgresRunStates({ url: own, clock }));
   expect(await states.getRun('run_postgres_1')).toEqual(run);
   expect(run?.steps[0]?.hosts['local']?.output).toBe('run_postgres_1\n');
 });

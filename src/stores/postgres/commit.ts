@@ -24,23 +24,13 @@ export async function saveGroup(
   session: Session,
   items: readonly CommitItem[],
 ): Promise<(Saved | Promise<Saved>)[]> {
-  const seen = new Set<string>();
-  const kinds = { creates: [] as CommitItem[], changes: [] as CommitItem[], records: [] as CommitItem[] };
-  for (const item of items) {
-    if (seen.has(item.jobId) || hasSideRows(item)) continue;
-    seen.add(item.jobId);
-    kinds[item.rev === 1 ? 'creates' : item.job === null ? 'records' : 'changes'].push(item);
-  }
-  const groups = await Promise.all([
-    abreast(session, kinds.creates, saveCreates),
-    abreast(session, kinds.changes, saveChanges),
-    abreast(session, kinds.records, saveRecords),
-  ]);
-  const saved = new Map(groups.flatMap((group) => [...group]));
+  const saved: Through = new Map();
+  const groups = [...byKind(items)].map(([save, group]) => abreast(session, saved, group, save));
+  await (groups.length === 1 ? groups[0] : Promise.all(groups));
   const last = new Map<string, Promise<unknown>>();
   return items.map((item) => {
-    const now = saved.get(item);
-    if (now !== undefined) return { reply: SAVED, now };
+    const through = saved.get(item);
+    if (through !== undefined) return through;
     // In order within a job: a commit is never sent before the one that it follows.
     const turn = (last.get(item.jobId) ?? Promise.resolve()).then(() => saveCarefully(session, item));
     last.set(
@@ -51,6 +41,21 @@ export async function saveGroup(
   });
 }
 
+/** What goes together, and how. A job's second commit, and what is rare, goes singly. */
+function byKind(items: readonly CommitItem[]): Map<Save, CommitItem[]> {
+  const seen = new Set<string>();
+  const kinds = new Map<Save, CommitItem[]>();
+  for (const item of items) {
+    if (seen.has(item.jobId) || hasSideRows(item)) continue;
+    seen.add(item.jobId);
+    const save = item.rev === 1 ? saveCreates : item.job === null ? saveRecords : saveChanges;
+    const group = kinds.get(save);
+    if (group) group.push(item);
+    else kinds.set(save, [item]);
+  }
+  return kinds;
+}
+
 /** Rare, and looked at one by one. Mail and messages are not, where a thousand jobs wait: only step records bring them singly. */
 function hasSideRows({ consumed, outbox, dlqItem, noResultOf, job, identities }: CommitItem): boolean {
   const rarely = job === null && (outbox.length > 0 || consumed.length > 0);
@@ -58,52 +63,57 @@ function hasSideRows({ consumed, outbox, dlqItem, noResultOf, job, identities }:
   return rarely || replaces || dlqItem !== null || noResultOf !== null;
 }
 
-/** The ids of jobs whose commit went through, with spaces between, and the time. */
-type Outcome = { readonly saved: string | null; readonly now: number };
+/** The commits that went through, and what is answered to them. */
+type Through = Map<CommitItem, Saved>;
+/** When they did; and, unless all of them did, the ids of the jobs whose commits went through, with spaces between. */
+type Outcome = { readonly now: number; readonly count: number; readonly ids: string | null };
 type Save = (db: Queries, items: readonly CommitItem[]) => Promise<Outcome[]>;
 
 /** From this many on, commits are sent in two halves: the server works on the first while the second is being written. */
 const WORTH_HALVING = 400;
 
-/** Which of these commits went through, and when. Each concerns a job of its own, so that their order says nothing. */
+/** Adds those that went through. Each commit concerns a job of its own, so that their order says nothing. */
 async function abreast(
   session: Session,
+  saved: Through,
   items: readonly CommitItem[],
   save: Save,
-): Promise<Map<CommitItem, number>> {
-  if (items.length < WORTH_HALVING) return together(session, items, save);
+): Promise<void> {
+  if (items.length < WORTH_HALVING) return together(session, saved, items, save);
   const half = items.length >> 1;
-  const first = together(session, items.slice(0, half), save);
-  const second = sent().then(() => together(session, items.slice(half), save));
-  const saved = await Promise.all([first, second]);
-  return new Map(saved.flatMap((part) => [...part]));
+  const first = together(session, saved, items.slice(0, half), save);
+  const second = sent().then(() => together(session, saved, items.slice(half), save));
+  await Promise.all([first, second]);
 }
 
 /** Once everything that was asked for is on its way. */
 const sent = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Which of these went through, in one statement. */
+/** In one statement. */
 async function together(
   session: Session,
+  saved: Through,
   items: readonly CommitItem[],
   save: Save,
-): Promise<Map<CommitItem, number>> {
-  if (items.length === 0) return new Map();
+): Promise<void> {
   try {
     const [outcome] = await save(session.listed, items);
-    const saved = new Set(outcome?.saved?.split(' '));
-    const through = items.filter(({ jobId }) => saved.has(jobId));
-    remember(session, through);
-    return new Map(through.map((item) => [item, outcome?.now ?? 0] as const));
+    if (outcome === undefined) return;
+    const ids = outcome.count === items.length ? null : new Set(outcome.ids?.split(' '));
+    const answer = { reply: SAVED, now: outcome.now };
+    for (const item of items) {
+      if (ids !== null && !ids.has(item.jobId)) continue;
+      saved.set(item, answer);
+      remember(session, item);
+    }
   } catch (error) {
     if (!isConflict(error)) throw error;
-    return new Map();
   }
 }
 
 /** For the claims to come. Only what is durable: a transaction may still be undone. */
-function remember(session: Session, saved: readonly CommitItem[]): void {
-  for (const { jobId, job, link } of saved) if (job !== null) session.recent.set(jobId, { job, link });
+function remember(session: Session, { jobId, job, link }: CommitItem): void {
+  if (job !== null) session.recent.set(jobId, { job, link });
 }
 
 const UNIQUE_VIOLATION = '23505';
@@ -118,13 +128,14 @@ function isConflict(error: unknown): boolean {
 
 /** How long a group waits for a row that someone else has locked, before its items go singly. */
 const PATIENCE = `patience AS MATERIALIZED (SELECT set_config('lock_timeout', '200ms', true))`;
-const SAVED_IDS = `SELECT string_agg(job_id, ' ') AS saved, ${NOW} AS now`;
+/** Of how many there are, the second value of the statement: their ids are read only to find out which of them are missing. */
+const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*) < $2 THEN string_agg(job_id, ' ') END AS ids`;
 
 function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
-  const jobs = newJobs(items, { alias: 'n', first: 2 });
-  const log = logBatch(items, { alias: 'l', first: 2 + jobs.values.length });
-  const owned = ownAll(items, 2 + jobs.values.length + log.values.length);
-  const posted = postAll(items, 2 + jobs.values.length + log.values.length + owned.values.length);
+  const jobs = newJobs(items, { alias: 'n', first: 3 });
+  const log = logBatch(items, { alias: 'l', first: 3 + jobs.values.length });
+  const owned = ownAll(items, 3 + jobs.values.length + log.values.length);
+  const posted = postAll(items, 3 + jobs.values.length + log.values.length + owned.values.length);
   return db.rows(
     `WITH ${PATIENCE},
      created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
@@ -132,8 +143,8 @@ function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome
      ${owned.sql}
      ${posted.sql}
      logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM patience, ${log.from} RETURNING job_id)
-     ${SAVED_IDS} FROM logged`,
-    [db.fixedNow(), ...jobs.values, ...log.values, ...owned.values, ...posted.values],
+     ${OUTCOME} FROM logged`,
+    [db.fixedNow(), items.length, ...jobs.values, ...log.values, ...owned.values, ...posted.values],
   );
 }
 
@@ -182,7 +193,7 @@ const CONSUMED = `consumed AS (UPDATE pawl.inbox i SET consumed = true FROM ours
  */
 function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
   const items = unsorted.toSorted((a, b) => byText(a.jobId, b.jobId));
-  const { from, values } = changes(items, { alias: 'c', first: 2 });
+  const { from, values } = changes(items, { alias: 'c', first: 3 });
   return db.rows(
     `WITH ${PATIENCE},
      ours AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM patience, ${from} WHERE j.job_id = c.job_id
@@ -191,8 +202,8 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
      ${items.some(({ outbox }) => outbox.length > 0) ? POSTED : ''}
      ${items.some(({ consumed }) => consumed.length > 0) ? CONSUMED : ''}
      logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c)
-     ${SAVED_IDS} FROM ours`,
-    [db.fixedNow(), ...values],
+     ${OUTCOME} FROM ours`,
+    [db.fixedNow(), items.length, ...values],
   );
 }
 
@@ -201,26 +212,29 @@ const FOLLOWS = `(j.rev = c.log_rev - 1
        OR EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1))`;
 
 /**
- * Step records never touch the job's row: the log's key is their fence. The row before is held for as long as this takes,
- * or a purge that deletes both could let a record pass that came far too late.
+ * Step records never touch the job's row: the log's key is their fence, and one that is taken undoes them all, as it does changes.
+ * The row before is held for as long as this takes, or a purge that deletes both could let a record pass that came far too late.
  */
 function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
-  const log = logBatch(items, { alias: 'c', first: 2 });
-  const values = [db.fixedNow(), ...log.values];
-  if (items.length === 1) {
-    // One step after the other, in one job: there is nobody to be held up, and the time of this statement is all there is.
-    return db.rows(
-      `INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT c.* FROM ${log.from}, ${BEFORE}
-       ON CONFLICT DO NOTHING RETURNING job_id AS saved, ${NOW} AS now`,
-      values,
-    );
-  }
+  const [item] = items;
+  if (items.length === 1 && item) return saveRecord(db, item);
+  const log = logBatch(items, { alias: 'c', first: 3 });
   return db.rows(
     `WITH ${PATIENCE},
      next AS MATERIALIZED (SELECT c.* FROM patience, ${log.from}, ${BEFORE}),
-     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT * FROM next ORDER BY job_id ON CONFLICT DO NOTHING RETURNING job_id)
-     ${SAVED_IDS} FROM logged`,
-    values,
+     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT * FROM next ORDER BY job_id RETURNING job_id)
+     ${OUTCOME} FROM logged`,
+    [db.fixedNow(), items.length, ...log.values],
+  );
+}
+
+/** One step after the other, in one job: there is nobody to be held up, and the time of this statement is all there is. */
+function saveRecord(db: Queries, { jobId, rev, commandId, body, link }: CommitItem): Promise<Outcome[]> {
+  return db.rows(
+    `INSERT INTO pawl.log (job_id, rev, command_id, body, link) SELECT $2::text, $3::int, $4::text, $5::text, $6::text
+     FROM (SELECT 1 FROM pawl.log p WHERE p.job_id = $2 AND p.rev = $3 - 1 FOR KEY SHARE) AS held
+     RETURNING ${NOW} AS now, 1 AS count`,
+    [db.fixedNow(), jobId, rev, commandId, body, link],
   );
 }
 

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Clock } from '../../ports/clock.js';
 import { KEEP_ALIVE, leave } from './silence.js';
 
 /** A statement that is given up, and its connection with it, once it has not been answered for so long. */
@@ -30,20 +31,35 @@ export type ConnectionsOptions = {
   readonly silenceMs: number;
   /** Whether only statements of ours that go by keys are sent here. */
   readonly isKeyed: boolean;
+  /** Without one, connections that nobody uses stay open. */
+  readonly clock: Pick<Clock, 'after'> | null;
 };
 
-/** Connections to one database that are used for the same, by turns. */
+/** How often it is looked which connections nobody has used since: those are closed. */
+const LOOK_EVERY_MS = 10_000;
+
+/**
+ * Connections to one database that are used for the same, by turns. A pool opens and counts them. Those that nobody uses just
+ * now are not given back to it: three timers for each statement and two turns to come by a connection are a fifth of the time of a step.
+ */
 export class Connections {
   readonly #pool: pg.Pool;
   readonly #silenceMs: number;
-  /** Those that nobody uses just now. */
-  readonly #idle = new Set<pg.PoolClient>();
+  readonly #isKeyed: boolean;
+  readonly #clock: Pick<Clock, 'after'> | null;
+  /** Those that nobody uses just now. The last one is the next to be used. */
+  readonly #idle: pg.PoolClient[] = [];
+  /** How many of them, from the first on, nobody has used since it was last looked. */
+  #unused = 0;
+  #stopLooking: (() => void) | null = null;
   /** Those that have their settings for as long as they last. */
   readonly #settled = new WeakSet<pg.ClientBase>();
   #closing = false;
 
-  constructor({ url, max, silenceMs, isKeyed }: ConnectionsOptions) {
+  constructor({ url, max, silenceMs, isKeyed, clock }: ConnectionsOptions) {
     this.#silenceMs = silenceMs;
+    this.#clock = clock;
+    this.#isKeyed = isKeyed;
     // The pool waits for it, although its types do not say so.
     const onConnect = (client: pg.ClientBase): unknown => this.#settle(client);
     const pool = new pg.Pool({
@@ -55,43 +71,78 @@ export class Connections {
       ...(isKeyed ? { onConnect } : {}),
       ...KEEP_ALIVE,
     });
-    // A connection that breaks, idle or in use, is noticed by the next query on it. Here it must only not end the process.
+    // A connection that breaks while it is used is noticed by whoever uses it. Here it must only not end the process.
     pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => undefined));
-    pool.on('acquire', (client) => this.#idle.delete(client));
-    pool.on('remove', (client) => this.#idle.delete(client));
-    pool.on('release', (_error, client) => {
-      if (this.#closing) leave(client);
-      else this.#idle.add(client);
-    });
+    pool.on('connect', (client) => client.on('error', () => this.#drop(client)));
     this.#pool = pool;
   }
 
-  connect(): Promise<pg.PoolClient> {
-    return this.#pool.connect();
+  connect(): pg.PoolClient | Promise<pg.PoolClient> {
+    const client = this.#idle.pop();
+    this.#unused = Math.min(this.#unused, this.#idle.length);
+    return client ?? this.#pool.connect();
+  }
+
+  /** Whoever asked the pool for one gets it, else it stays here. */
+  release(client: pg.PoolClient, broken: boolean): void {
+    if (this.#closing) leave(client);
+    if (broken || this.#closing || this.#pool.waitingCount > 0) {
+      client.release(broken);
+      return;
+    }
+    this.#idle.push(client);
+    this.#lookLater();
   }
 
   /** How a transaction begins here: with the settings, unless the connection has them. */
   beginOf(client: pg.ClientBase): string {
-    return this.isSettled(client) ? 'BEGIN' : BEGIN;
+    return this.#settled.has(client) ? 'BEGIN' : BEGIN;
   }
 
-  isSettled(client: pg.ClientBase): boolean {
-    return this.#settled.has(client);
+  /** They end with each transaction here. */
+  needsSettings(client: pg.ClientBase): boolean {
+    return this.#isKeyed && !this.#settled.has(client);
   }
 
   /** Those that nobody uses may be as silent as one that was found out. */
   distrust(): void {
-    for (const client of this.#idle) leave(client);
-    this.#idle.clear();
+    this.#letGo(this.#idle.length);
   }
 
   /** Says farewell without waiting for an answer, which might never come. */
   async close(): Promise<void> {
     const ended = this.#pool.end();
     this.#closing = true;
-    for (const client of this.#idle) leave(client);
+    this.#stopLooking?.();
+    this.distrust();
     await ended;
+  }
+
+  /** One that has broken while nobody used it. */
+  #drop(client: pg.PoolClient): void {
+    const at = this.#idle.indexOf(client);
+    if (at < 0) return;
+    this.#idle.splice(at, 1);
+    if (at < this.#unused) this.#unused -= 1;
+    client.release(true);
+  }
+
+  #letGo(count: number): void {
+    for (const client of this.#idle.splice(0, count)) {
+      leave(client);
+      client.release(true);
+    }
+    this.#unused = 0;
+  }
+
+  #lookLater(): void {
+    if (this.#stopLooking !== null || this.#clock === null) return;
+    this.#stopLooking = this.#clock.after(LOOK_EVERY_MS, () => {
+      this.#stopLooking = null;
+      this.#letGo(this.#unused);
+      this.#unused = this.#idle.length;
+      if (this.#unused > 0) this.#lookLater();
+    });
   }
 
   /**

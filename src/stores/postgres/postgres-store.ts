@@ -1,5 +1,5 @@
 import type { Clock } from '../../ports/clock.js';
-import type { CommitItem, NewMessage, Store } from '../../ports/store.js';
+import type { CommitItem, CommitReplies, NewMessage, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { claim } from './claim.js';
@@ -26,6 +26,15 @@ import { SkipAhead } from './skip-ahead.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 import { notifiedWakeUps } from './wake-ups.js';
+
+/** What was saved, at the time of the last of it. */
+function answered(saved: readonly Saved[]): CommitReplies {
+  let now = 0;
+  for (const one of saved) now = Math.max(now, one.now);
+  return { now, replies: saved.map(({ reply }) => reply) };
+}
+
+const nothing = (now: number): CommitReplies => ({ now, replies: [] });
 
 /** Commits in one transaction. More make single ones wait longer, fewer send more statements. */
 const MOST_IN_GROUP = 1_000;
@@ -62,11 +71,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   const wakeUps = notifiedWakeUps(session, options.clock);
 
   return {
-    async commit(items) {
-      const saved = await commit(items);
-      const now = Math.max(0, ...saved.map((one) => one.now)) || (await single.now());
-      return { now, replies: saved.map(({ reply }) => reply) };
-    },
+    commit: (items) => (items.length === 0 ? single.now().then(nothing) : commit(items).then(answered)),
     commitWithin: (tx, items) => commitWithin(session, tx, items),
     begin: () => begin(session),
     claim: (request) => claim(session, hints, request),

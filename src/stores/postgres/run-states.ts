@@ -1,4 +1,5 @@
 import { runSummary, type RunSnapshot, type RunSummary } from '../../contracts/index.js';
+import type { Clock } from '../../ports/clock.js';
 import type { OpenRunStates } from '../run-states/open-run-states.js';
 import { readSnapshot } from '../run-states/read-snapshot.js';
 import { tableRunStates } from '../run-states/table-run-states.js';
@@ -28,8 +29,11 @@ const TABLE = [
 const IS_OURS = 'SELECT 1 FROM pawl.run_states WHERE run_id = $1 AND written_by = $2';
 
 /** Run states in a Postgres database, shared by any number of processes. */
-export async function postgresRunStates({ url }: { url: string }): Promise<OpenRunStates> {
-  const session = new Session({ url, rememberBytes: 0 });
+export async function postgresRunStates(options: {
+  url: string;
+  clock: Pick<Clock, 'after'>;
+}): Promise<OpenRunStates> {
+  const session = new Session({ ...options, rememberBytes: 0 });
   try {
     return over(session, await prepare(session));
   } catch (error) {

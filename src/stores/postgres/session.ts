@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { Clock } from '../../ports/clock.js';
 import type { Loaded } from '../../ports/store.js';
 import { RecentJobs } from '../recent-jobs.js';
 import { Connections, type Bounded } from './connections.js';
@@ -32,6 +33,8 @@ export type Ending<T> = { readonly answer: T; readonly last: Promise<unknown> | 
 
 export type SessionOptions = {
   readonly url: string;
+  /** For what is used for long: connections that nobody uses are closed after a while. */
+  readonly clock?: Pick<Clock, 'after'>;
   /** Replaces the server's clock, for tests that move time themselves. */
   readonly now?: (() => number) | undefined;
   /** How many bytes of jobs to remember, so that claims need not read them again. 0 for none. */
@@ -59,36 +62,30 @@ export class Session {
   readonly url: string;
   readonly silenceMs: number;
   readonly recent: RecentJobs<Pick<Loaded, 'job' | 'link'>>;
+  /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
+  readonly listed: Queries;
+  /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
+  readonly single: Queries;
 
-  constructor({ url, now, rememberBytes }: SessionOptions) {
+  constructor({ url, clock, now, rememberBytes }: SessionOptions) {
     this.recent = new RecentJobs(rememberBytes);
     const address = new URL(url);
     this.#prepares = address.searchParams.get('prepare') !== 'false';
     address.searchParams.delete('prepare');
     this.silenceMs = takeSilence(address);
     this.url = address.toString();
-    const { url: to, silenceMs } = this;
-    this.#keyed = new Connections({ url: to, silenceMs, max: MOST_KEYED, isKeyed: true });
-    this.#reading = new Connections({ url: to, silenceMs, max: MOST_READING, isKeyed: false });
-    this.#careful = new Connections({ url: to, silenceMs, max: MOST_CAREFUL, isKeyed: false });
-    this.#leasing = new Connections({ url: to, silenceMs, max: MOST_LEASING, isKeyed: true });
+    const shared = { url: this.url, silenceMs: this.silenceMs, clock: clock ?? null };
+    this.#keyed = new Connections({ ...shared, max: MOST_KEYED, isKeyed: true });
+    this.#reading = new Connections({ ...shared, max: MOST_READING, isKeyed: false });
+    this.#careful = new Connections({ ...shared, max: MOST_CAREFUL, isKeyed: false });
+    this.#leasing = new Connections({ ...shared, max: MOST_LEASING, isKeyed: true });
     this.#clock = now;
+    this.listed = this.#queries((query) => this.#persist(() => this.#whole(this.#keyed, query)));
+    this.single = this.#queries((query) => this.#persist(() => this.#whole(this.#reading, query)));
   }
 
   get listens(): boolean {
     return this.#prepares;
-  }
-
-  /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
-  get listed(): Queries {
-    return this.#queries((query) => this.#persist(() => this.#whole(query)));
-  }
-
-  /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
-  get single(): Queries {
-    return this.#queries((query) =>
-      this.#persist(async () => this.#alone(await this.#reading.connect(), query)),
-    );
   }
 
   /**
@@ -143,8 +140,13 @@ export class Session {
     return this.told(this.#careful.connect());
   }
 
+  /** What `connect` has given. */
+  release(client: pg.PoolClient, broken: boolean): void {
+    this.#careful.release(client, broken);
+  }
+
   /** What the server says no with becomes an error of ours. */
-  async told<T>(answer: Promise<T>): Promise<T> {
+  async told<T>(answer: T | Promise<T>): Promise<T> {
     try {
       return await answer;
     } catch (error) {
@@ -177,7 +179,7 @@ export class Session {
     work: (client: pg.PoolClient) => Promise<Ending<T>>,
   ): Promise<T> {
     const client = await connections.connect();
-    let broken: Error | undefined;
+    let broken = false;
     try {
       const begun = this.say(client, connections.beginOf(client));
       const [{ answer, last }] = await Promise.all([work(client), begun]);
@@ -185,23 +187,23 @@ export class Session {
       return answer;
     } catch (error) {
       broken = await this.say(client, 'ROLLBACK').then(
-        () => undefined,
-        (failure: Error) => failure,
+        () => false,
+        () => true,
       );
       throw error;
     } finally {
-      client.release(broken);
+      connections.release(client, broken);
     }
   }
 
-  /** A statement that goes by keys, as a transaction of its own. */
-  async #whole(query: pg.QueryConfig): Promise<pg.QueryResult> {
-    const client = await this.#keyed.connect();
-    return this.#keyed.isSettled(client) ? this.#alone(client, query) : this.#enclosed(client, query);
-  }
-
-  /** The server makes a statement by itself a transaction, which is durable when it answers. */
-  async #alone(client: pg.PoolClient, query: pg.QueryConfig): Promise<pg.QueryResult> {
+  /**
+   * A statement as a transaction of its own, which is durable when the server answers. On connections for keys it needs their
+   * settings: where these end with the transaction, it is enclosed in one.
+   */
+  async #whole(connections: Connections, query: pg.QueryConfig): Promise<pg.QueryResult> {
+    const connecting = connections.connect();
+    const client = connecting instanceof Promise ? await connecting : connecting;
+    if (connections.needsSettings(client)) return this.#enclosed(connections, client, query);
     let broken = true;
     try {
       const result = await client.query(this.#bounded(query));
@@ -211,18 +213,22 @@ export class Session {
       broken = !(error instanceof pg.DatabaseError && error.severity === 'ERROR');
       throw error;
     } finally {
-      client.release(broken);
+      connections.release(client, broken);
     }
   }
 
   /** All of it travels together: if the statement fails, the server takes the COMMIT behind it for a rollback. */
-  async #enclosed(client: pg.PoolClient, query: pg.QueryConfig): Promise<pg.QueryResult> {
+  async #enclosed(
+    connections: Connections,
+    client: pg.PoolClient,
+    query: pg.QueryConfig,
+  ): Promise<pg.QueryResult> {
     const [, result, ended] = await Promise.allSettled([
-      this.say(client, this.#keyed.beginOf(client)),
+      this.say(client, connections.beginOf(client)),
       client.query(this.#bounded(query)),
       this.say(client, 'COMMIT'),
     ]);
-    client.release(ended.status === 'rejected');
+    connections.release(client, ended.status === 'rejected');
     if (result.status === 'rejected') throw result.reason;
     if (ended.status === 'rejected') throw ended.reason;
     return result.value;
@@ -245,10 +251,10 @@ export class Session {
   }
 
   #queries(send: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Queries {
-    const rows = async <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
-      const query: pg.QueryConfig = { text: sql, values: [...values], types };
+    const rows = <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
+      const query: pg.QueryConfig = { text: sql, values: values as unknown[], types };
       if (this.#prepares) query.name = nameOf(sql);
-      return (await send(query)).rows as Row[];
+      return send(query).then(rowsOf) as Promise<Row[]>;
     };
     const fixedNow = (): number | null => this.#clock?.() ?? null;
     const now = async (): Promise<number> => {
@@ -260,6 +266,8 @@ export class Session {
     return { now, fixedNow, rows };
   }
 }
+
+const rowsOf = ({ rows }: pg.QueryResult): unknown[] => rows;
 
 const names = new Map<string, string>();
 

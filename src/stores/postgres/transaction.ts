@@ -13,14 +13,12 @@ export async function begin(session: Session): Promise<StoreTransaction> {
   const end = async (how: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
     if (ended) return;
     ended = true;
-    let broken: Error | undefined;
+    let broken = true;
     try {
       await session.say(client, how);
-    } catch (error) {
-      broken = error instanceof Error ? error : new Error(String(error));
-      throw error;
+      broken = false;
     } finally {
-      client.release(broken);
+      session.release(client, broken);
     }
   };
   try {
@@ -28,7 +26,7 @@ export async function begin(session: Session): Promise<StoreTransaction> {
       session.say(client, `BEGIN; SET LOCAL idle_in_transaction_session_timeout = '${IDLE_TIMEOUT}'`),
     );
   } catch (error) {
-    client.release(true);
+    session.release(client, true);
     throw error;
   }
   return {

@@ -13,6 +13,9 @@ type Looked = {
   readonly isOpen: number;
 };
 
+/** Jobs are numbered from 1 on. */
+const NO_JOB = 0;
+
 /** Walks the jobs from the oldest on. */
 export function aged(db: Session, page: AgedPage): Reply<Aged> {
   const looked = db.all<Looked>(
@@ -39,6 +42,7 @@ export function purge(db: Session, { jobs, identityTtlMs }: Purge): Reply<Purged
     const id = endedAs(db, jobId, guard);
     if (id === null) continue;
     gone += 1;
+    if (gone === 1) markEnd(db);
     outlive(db, { id, jobId, until: now + identityTtlMs });
     for (const table of ['log', 'effects', 'inbox', 'holds'])
       db.run(`DELETE FROM ${table} WHERE job = ?`, id);
@@ -51,6 +55,15 @@ export function purge(db: Session, { jobs, identityTtlMs }: Purge): Reply<Purged
     now - WORKERS_KEPT_MS,
   );
   return { now, jobs: gone, identities };
+}
+
+/**
+ * A new row of the log gets the position after the last one. If that is deleted, the place behind it must be taken, or a
+ * reader who had come so far would miss what is written there next. Counting positions (AUTOINCREMENT) would have every commit
+ * write a page more for this.
+ */
+function markEnd(db: Session): void {
+  db.run("REPLACE INTO log (job, rev, command_id, body, link) VALUES (?, 1, '', '', '')", NO_JOB);
 }
 
 /** The job's own number, if it has ended and is as the guard says. */

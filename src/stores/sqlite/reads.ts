@@ -37,10 +37,10 @@ export function feed(
   };
 }
 
-/** What was deleted stays behind it too. */
+/** What was deleted lies before it too: a purge leaves its mark behind that. */
 export function feedEnd(db: Session): Reply<{ position: FeedPosition }> {
-  const row = db.get<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'log'");
-  return { now: db.now(), position: `${row?.seq ?? 0}` };
+  const row = db.get<{ last: number | null }>('SELECT max(position) AS last FROM log');
+  return { now: db.now(), position: `${row?.last ?? 0}` };
 }
 
 export function due(db: Session, { limit }: { limit: number }): Reply<{ jobIds: string[] }> {

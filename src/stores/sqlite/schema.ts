@@ -49,7 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX jobs_retrying ON jobs (tenant_id) WHERE status = 'retrying';
   CREATE INDEX jobs_resting ON jobs (tenant_id) WHERE ready = 0 AND incarnation IS NULL AND finished_at IS NULL;
   CREATE TABLE log (
-    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    position INTEGER PRIMARY KEY,
     job INTEGER NOT NULL,
     rev INTEGER NOT NULL,
     command_id TEXT NOT NULL,

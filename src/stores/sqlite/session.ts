@@ -16,6 +16,8 @@ export class Session {
   readonly recent = new RecentJobs<RecentRow>();
   /** How many transactions it has made. */
   commits = 0;
+  /** How many are under way: more than one where another process is writing. */
+  #unfinished = 0;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(db: Database, clock: StoreClock) {
@@ -56,9 +58,12 @@ export class Session {
   }
 
   /** Runs `work` alone and whole: what it wrote is durable when this returns, and gone if it throws. */
-  async write<T>(work: () => T): Promise<T> {
-    const turn = this.#last.then(() => this.#transact(work));
-    this.#last = turn.catch(() => undefined);
+  write<T>(work: () => T): Promise<T> {
+    // A transaction is over before this returns, unless another process is writing: then those who come later queue up.
+    const isFree = this.#unfinished === 0;
+    this.#unfinished += 1;
+    const turn = isFree ? this.#transact(work) : this.#last.then(() => this.#transact(work));
+    if (this.#unfinished > 0) this.#last = turn.catch(() => undefined);
     return turn;
   }
 
@@ -69,16 +74,24 @@ export class Session {
   }
 
   async #transact<T>(work: () => T): Promise<T> {
-    const until = this.#clock.now() + GIVE_UP_AFTER_MS;
-    while (!this.#begin(until)) {
-      await new Promise<void>((resolve) => {
-        this.#clock.after(LOOK_AGAIN_MS, resolve);
-      });
+    try {
+      const until = this.#clock.now() + GIVE_UP_AFTER_MS;
+      while (!this.#begin(until)) {
+        await new Promise<void>((resolve) => {
+          this.#clock.after(LOOK_AGAIN_MS, resolve);
+        });
+      }
+      return this.#finish(work);
+    } finally {
+      this.#unfinished -= 1;
     }
-    // Nothing is awaited from here to COMMIT: a transaction is never left open while other code runs.
+  }
+
+  /** Nothing is awaited from BEGIN to COMMIT: a transaction is never left open while other code runs. */
+  #finish<T>(work: () => T): T {
     try {
       const result = work();
-      this.#prepare('COMMIT').run();
+      this.#say('COMMIT');
       this.commits += 1;
       return result;
     } catch (error) {
@@ -88,9 +101,14 @@ export class Session {
     }
   }
 
+  /** Asked for a row, which there is none of: what has changed, and the last row's number, would be made into an object for nobody. */
+  #say(sql: string): void {
+    this.#prepare(sql).get();
+  }
+
   #rollBack(): void {
     try {
-      this.#prepare('ROLLBACK').run();
+      this.#say('ROLLBACK');
     } catch {
       // After some errors, a full disk among them, SQLite has rolled back by itself. What went wrong is thrown anyway.
     }
@@ -99,7 +117,7 @@ export class Session {
   /** False: another connection is writing. */
   #begin(until: number): boolean {
     try {
-      this.#prepare('BEGIN IMMEDIATE').run();
+      this.#say('BEGIN IMMEDIATE');
       return true;
     } catch (error) {
       if (!isBusy(error)) throw storeError(error);
