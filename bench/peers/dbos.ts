@@ -41,7 +41,7 @@ export const peer: Peer = {
   packages: ['@dbos-inc/dbos-sdk'],
   settings: `workerConcurrency ${CONCURRENCY}, minPollingIntervalMs ${POLL_MS}, pools of 20, enqueue one by one (it has no bulk)`,
   on: 'postgres',
-  share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.25 },
+  share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.25, 'five-steps': 0.2 },
   async open(url, handlers) {
     countedPg();
     const dbos = await load<Dbos>('@dbos-inc/dbos-sdk');

@@ -9,7 +9,7 @@ export const peer: Peer = {
   packages: ['openworkflow'],
   settings: `SQLite backend, concurrency ${CONCURRENCY}, starts one by one (it has no bulk)`,
   on: 'sqlite',
-  share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.1, 'five-steps': 0.2 },
+  share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.1, 'five-steps': 0.04 },
   async open(url, handlers) {
     const { BackendSqlite } = await load<{ BackendSqlite: { connect(path: string): Backend } }>(
       'openworkflow/sqlite',

@@ -23,7 +23,7 @@ export const peer: Peer = {
   packages: ['openworkflow', 'postgres'],
   settings: `Postgres backend, concurrency ${CONCURRENCY}, starts one by one (it has no bulk)`,
   on: 'postgres',
-  share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.05, 'five-steps': 0.2 },
+  share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.05, 'five-steps': 0.04 },
   async open(url, handlers) {
     const { BackendPostgres } = await load<{ BackendPostgres: { connect(url: string): Promise<Backend> } }>(
       'openworkflow/postgres',

@@ -27,7 +27,7 @@ export const peer: Peer = {
   settings:
     'sends one by one (it has no bulk); a drain is timed from the first send, since its server hands jobs on at once',
   on: 'restate',
-  share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.25 },
+  share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.25, 'five-steps': 0.2 },
   async open(url, handlers) {
     process.env['RESTATE_LOGGING'] = 'ERROR';
     const clients = await load<Clients>('@restatedev/restate-sdk-clients');

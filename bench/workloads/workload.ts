@@ -49,7 +49,7 @@ export const WORKLOADS: readonly Workload[] = [
   {
     id: 'five-steps',
     says: 'jobs of five durable steps, run by one worker',
-    sizes: { tiny: 40, small: 500, full: 2_000 },
+    sizes: { tiny: 40, small: 2_000, full: 10_000 },
   },
   {
     id: 'step',

@@ -15,6 +15,15 @@ export function ofTenant<T>(due: DueJobs<T>, tenantId: string | undefined): DueJ
   };
 }
 
+/** The same, where all of them are at hand, in turn within each tenant. */
+export function allDue<T extends { readonly tenant_id: string }>(all: readonly T[]): DueJobs<T> {
+  const tenants = [...new Set(all.map(({ tenant_id }) => tenant_id))].toSorted();
+  return {
+    tenantsAfter: (after, limit) => tenants.filter((tenant) => tenant > after).slice(0, limit),
+    of: (tenantId, limit) => all.filter(({ tenant_id }) => tenant_id === tenantId).slice(0, limit),
+  };
+}
+
 export type Turns<T> = { readonly picked: readonly T[]; readonly lastTenant: string };
 
 /** How often a claim looks further when the tenants it met had nothing that may run: bounds the time it takes. */

@@ -86,6 +86,39 @@ describe('group commit', () => {
     expect((await next).map(([answer]) => answer)).toEqual(Array.from({ length: 40 }, (_, n) => n * 10));
   });
 
+  test('where the database is another process, a crowd does not wait for the end of the turn', async () => {
+    const { commit, groups, turn } = heldBack({ most: 1_000, abreast: 2 });
+    const sizes = () => groups.map(({ asks }) => asks.length);
+    const askedBy = (callers: number) => Promise.all(Array.from({ length: callers }, (_, n) => commit([n])));
+    const all = [askedBy(249)];
+    expect(sizes()).toEqual([]);
+    all.push(askedBy(1));
+    expect(sizes()).toEqual([125, 125]);
+    all.push(askedBy(300));
+    const again = commit([1]).then(() => commit([2]));
+    groups[0]?.answer();
+    await Promise.resolve();
+    await turn();
+    // What had been waiting went before those who were answered could ask again.
+    expect(sizes()).toEqual([125, 125, 301]);
+    for (const at of [1, 2]) groups[at]?.answer();
+    await turn();
+    expect(sizes()).toEqual([125, 125, 301, 1]);
+    groups[3]?.answer();
+    expect(await again).toEqual([20]);
+    expect((await Promise.all(all)).map((answers) => answers.length)).toEqual([249, 1, 300]);
+  });
+
+  test('where it is this process, a crowd is one group', async () => {
+    const { commit, groups, turn } = heldBack({ most: 1_000 });
+    const all = Promise.all(Array.from({ length: 400 }, (_, n) => commit([n])));
+    expect(groups).toHaveLength(0);
+    await turn();
+    expect(groups.map(({ asks }) => asks.length)).toEqual([400]);
+    groups[0]?.answer();
+    expect(await all).toHaveLength(400);
+  });
+
   test('a group that fails fails for all of it, and the next goes on', async () => {
     const { commit, groups, turn } = heldBack({ most: 10 });
     const failing = Promise.allSettled([commit([1]), commit([2])]);

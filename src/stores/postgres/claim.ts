@@ -1,6 +1,6 @@
 import { must, queueOf } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/store.js';
-import { takeTurns } from '../fair-turns.js';
+import { allDue, takeTurns } from '../fair-turns.js';
 import { Rates, ratesOfTenants, sharedRates } from '../rates.js';
 import { TenantRoom } from '../tenant-room.js';
 import { inTurn, type Candidate, type FewFirst } from './claim-few.js';
@@ -45,7 +45,7 @@ async function claimWithin(
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
   const search = { lanes: open, limit, now, skip, reading, rates, uses, tenantId };
   const { picked, lastTenant } = all
-    ? shareOut(all, { afterTenant, limit })
+    ? takeTurns(allDue(all), { afterTenant, limit })
     : await pick(db, search, afterTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, { recent: session.recent, reading }, taken);
@@ -107,16 +107,6 @@ type Search = {
   readonly tenantId: string | undefined;
 };
 type Picked = { readonly picked: readonly Candidate[]; readonly lastTenant: string };
-
-/** All that is due, in the order of the tenants' turns. */
-function shareOut(all: readonly Candidate[], turn: { afterTenant: string; limit: number }): Picked {
-  const tenants = [...new Set(all.map(({ tenant_id }) => tenant_id))].toSorted();
-  const turns = {
-    tenantsAfter: (from: string, most: number) => tenants.filter((tenant) => tenant > from).slice(0, most),
-    of: (tenant: string, most: number) => all.filter(({ tenant_id }) => tenant_id === tenant).slice(0, most),
-  };
-  return takeTurns(turns, turn);
-}
 
 /** How often a claim looks further when the tenants it met had nothing that may run: bounds the time it takes. */
 const MOST_PAGES = 20;

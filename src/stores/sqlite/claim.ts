@@ -1,39 +1,20 @@
 import { behindTaskGate, must, queueOf, type Job } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
-import { ofTenant, takeTurns, type DueJobs } from '../fair-turns.js';
+import { allDue, ofTenant, takeTurns, type DueJobs } from '../fair-turns.js';
 import { Rates } from '../rates.js';
 import { TenantRoom, type TenantUse } from '../tenant-room.js';
 import { saveClaims, type NewClaim } from './commit.js';
+import { dueAt, fewDue, inTurn, type Candidate } from './due-jobs.js';
 import { loadIdle } from './load.js';
 import { record } from './records.js';
 import type { Session } from './session.js';
-
-/** A due job: where it stands in its turn, and which revision of it. */
-type Candidate = {
-  readonly id: number;
-  readonly job_id: string;
-  readonly rev: number;
-  readonly created_at: number;
-  readonly inbox_rev: number;
-  readonly priority: number;
-  readonly due_at: number;
-  readonly gate: string;
-  readonly lane: string;
-  readonly tenant_id: string;
-};
 
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
 export function claim(db: Session, request: ClaimRequest): Claimed {
   const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   const now = db.now();
-  const alive =
-    db.get('SELECT 1 FROM workers WHERE incarnation = ? AND dead = 0', worker.incarnation) !== undefined;
+  const { alive, paused } = begin(db, worker.incarnation, now);
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
-
-  readyTimers(db, now);
-  const paused = new Set(
-    db.all<{ queue: string }>('SELECT queue FROM paused_queues').map(({ queue }) => queue),
-  );
   // Claims come one after the other, so nobody else takes from these rates meanwhile.
   const rates = new Rates(
     lanes,
@@ -42,7 +23,8 @@ export function claim(db: Session, request: ClaimRequest): Claimed {
     now,
   );
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
-  const due = ofTenant(dueIn(db, { lanes: open, rates, now }), tenantId);
+  const few = tenantId === undefined ? fewDue(db, { lanes: open, limit, now }) : null;
+  const due = few ? allDue(few) : ofTenant(dueIn(db, { lanes: open, rates, now }), tenantId);
   const { picked, lastTenant } = takeTurns(due, { afterTenant, limit });
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const claims: NewClaim[] = [];
@@ -73,16 +55,31 @@ function saveUses(db: Session, rates: Rates): void {
 /** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */
 const MOST_TIMERS = 2_000;
 
-const DUE_TIMERS =
-  'FROM jobs WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT +?';
+const DUE_TIMERS = 'FROM jobs WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL AND due_at <= ?';
 
 /**
- * Jobs whose time has come enter the claim index. Until then they are in nobody's way. Looked first: an update that finds
- * nothing took a tenth of a millisecond of an idle worker's claim.
+ * Whether the worker lives, and what is paused; and jobs whose time has come enter the claim index. Until then they are in
+ * nobody's way. Looked first, and at all of it in one statement: most claims find nothing, and statements are what an idle worker's
+ * claim consists of.
  */
-function readyTimers(db: Session, now: number): void {
-  if (db.get(`SELECT 1 ${DUE_TIMERS}`, now, 1) === undefined) return;
-  db.run(`UPDATE jobs SET ready = 1 WHERE id IN (SELECT id ${DUE_TIMERS})`, now, MOST_TIMERS);
+function begin(
+  db: Session,
+  incarnation: string,
+  now: number,
+): { readonly alive: boolean; readonly paused: ReadonlySet<string> } {
+  const found = db.get<Record<'alive' | 'timers' | 'pauses', number>>(
+    `SELECT EXISTS (SELECT 1 FROM workers WHERE incarnation = ? AND dead = 0) AS alive,
+     EXISTS (SELECT 1 ${DUE_TIMERS}) AS timers, EXISTS (SELECT 1 FROM paused_queues) AS pauses`,
+    incarnation,
+    now,
+  );
+  if (found?.alive !== 1) return { alive: false, paused: new Set() };
+  if (found.timers === 1) {
+    const some = `SELECT id ${DUE_TIMERS} ORDER BY due_at LIMIT +?`;
+    db.run(`UPDATE jobs SET ready = 1 WHERE id IN (${some})`, now, MOST_TIMERS);
+  }
+  const pauses = found.pauses === 1 ? db.all<{ queue: string }>('SELECT queue FROM paused_queues') : [];
+  return { alive: true, paused: new Set(pauses.map(({ queue }) => queue)) };
 }
 
 type Search = { readonly lanes: readonly ClaimLane[]; readonly rates: Rates; readonly now: number };
@@ -159,51 +156,4 @@ function gatesOf(db: Session, { lane, tenantId }: { lane: string; tenantId: stri
     gates.push(last);
   }
   return gates;
-}
-
-type Stretch = {
-  readonly lane: string;
-  readonly tenantId: string;
-  readonly gate: string;
-  readonly now: number;
-  readonly limit: number;
-};
-
-type DueTuple = readonly [
-  id: number,
-  jobId: string,
-  rev: number,
-  createdAt: number,
-  inboxRev: number,
-  priority: number,
-  dueAt: number,
-];
-
-function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Candidate[] {
-  const tuples = db.tuples<DueTuple>(
-    `SELECT id, job_id, rev, created_at, inbox_rev, priority, due_at FROM jobs
-     WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate = ? AND (deadline_at IS NULL OR deadline_at > ?)
-     ORDER BY priority DESC, due_at, job_id LIMIT +?`,
-    lane,
-    tenantId,
-    gate,
-    now,
-    limit,
-  );
-  return tuples.map(([id, job_id, rev, created_at, inbox_rev, priority, due_at]) => ({
-    id,
-    job_id,
-    rev,
-    created_at,
-    inbox_rev,
-    priority,
-    due_at,
-    gate,
-    lane,
-    tenant_id: tenantId,
-  }));
-}
-
-function inTurn(a: Candidate, b: Candidate): number {
-  return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
 }

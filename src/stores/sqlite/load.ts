@@ -65,15 +65,23 @@ function remembered(db: Session, { job_id, rev, created_at, inbox_rev }: Idle): 
   return { job: known.job, link: known.link, inboxRev: inbox_rev };
 }
 
+const REST = `SELECT jobs.id, status, attempt_id, updated_at, state, first.body, ifnull(head.link, first.link) FROM jobs
+   CROSS JOIN log AS first ON first.job = jobs.id AND first.rev = 1
+   LEFT JOIN log AS head ON jobs.rev > 1 AND head.job = jobs.id AND head.rev = jobs.rev`;
+/** A job that comes alone needs no list to be taken apart. */
+const REST_OF_ONE = `${REST} WHERE jobs.id = ?`;
+const REST_OF_ALL = REST.replace(
+  'FROM jobs',
+  'FROM json_each(?) AS wanted CROSS JOIN jobs ON jobs.id = wanted.value',
+);
+
 /** The rest of each, by where it is. */
 function readIdle(db: Session, rows: readonly Idle[]): Map<number, RestOfIdle> {
-  const tuples = db.tuples<IdleTuple>(
-    `SELECT jobs.id, status, attempt_id, updated_at, state, first.body, ifnull(head.link, first.link)
-     FROM json_each(?) AS wanted CROSS JOIN jobs ON jobs.id = wanted.value
-     CROSS JOIN log AS first ON first.job = jobs.id AND first.rev = 1
-     LEFT JOIN log AS head ON jobs.rev > 1 AND head.job = jobs.id AND head.rev = jobs.rev`,
-    `[${rows.map(({ id }) => id).join()}]`,
-  );
+  const ids = rows.map(({ id }) => id);
+  const tuples =
+    ids.length === 1
+      ? db.tuples<IdleTuple>(REST_OF_ONE, ids[0] ?? 0)
+      : db.tuples<IdleTuple>(REST_OF_ALL, `[${ids.join()}]`);
   return new Map(
     tuples.map(([id, status, attempt_id, updated_at, state, created, link]) => [
       id,

@@ -77,5 +77,32 @@ export const fencing: Topic = {
       equal((await rig.load('job_group_39')).job.status, 'succeeded');
       equal((await rig.store.feed({ after: null, limit: 1_000 })).rows.length, 40 + 40 + 2 + 38);
     },
+    'of step records that are sent together those that come too late are refused, or too early, and the others saved':
+      async (rig) => {
+        const ids = Array.from({ length: 40 }, (_, i) => `job_records_${i}`);
+        for (const jobId of ids) await rig.create(jobId);
+        const { jobs } = await rig.claim('worker-a', { limit: 40 });
+        const records = await Promise.all(
+          jobs.map(({ spec, attemptId }) => {
+            const held = { attemptId: attemptId ?? '' };
+            return rig.prepare(spec.jobId, command('record-step', held), held);
+          }),
+        );
+        const refusals = async (sent: typeof records) =>
+          (await rig.store.commit(sent)).replies.flatMap((reply, i) =>
+            reply.ok ? [] : [`${sent[i]?.jobId} ${reply.code}`],
+          );
+        const early = records
+          .slice(0, 20)
+          .map((item, i) => (i === 7 ? { ...item, rev: item.rev + 5 } : item));
+        deepStrictEqual(await refusals(early), [`${early[7]?.jobId} REV_TAKEN`]);
+        const late = records[27];
+        await (await rig.connect()).commit([await rig.prepare(late?.jobId ?? '', command('cancel'))]);
+        deepStrictEqual(await refusals(records.slice(20)), [`${late?.jobId} REV_TAKEN`]);
+        for (const [i, { jobId, rev }] of records.entries()) {
+          const { rows } = await rig.store.log(jobId, { fromRev: rev, limit: 10 });
+          equal(rows.at(-1)?.commandId === records[i]?.commandId, i !== 7 && i !== 27);
+        }
+      },
   },
 };

@@ -1,0 +1,89 @@
+import type { ClaimLane } from '../../ports/store.js';
+import type { Session } from './session.js';
+
+/** A due job: where it stands in its turn, and which revision of it. */
+export type Candidate = {
+  readonly id: number;
+  readonly job_id: string;
+  readonly rev: number;
+  readonly created_at: number;
+  readonly inbox_rev: number;
+  readonly priority: number;
+  readonly due_at: number;
+  readonly gate: string;
+  readonly lane: string;
+  readonly tenant_id: string;
+};
+
+export function inTurn(a: Candidate, b: Candidate): number {
+  return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
+}
+
+const COLUMNS = 'id, job_id, rev, created_at, inbox_rev, priority, due_at, gate, tenant_id';
+const MAY_RUN = '(deadline_at IS NULL OR deadline_at > ?)';
+
+type DueTuple = readonly [
+  id: number,
+  jobId: string,
+  rev: number,
+  createdAt: number,
+  inboxRev: number,
+  priority: number,
+  dueAt: number,
+  gate: string,
+  tenantId: string,
+];
+
+function candidate(lane: string, tuple: DueTuple): Candidate {
+  const [id, job_id, rev, created_at, inbox_rev, priority, due_at, gate, tenant_id] = tuple;
+  return { id, job_id, rev, created_at, inbox_rev, priority, due_at, gate, lane, tenant_id };
+}
+
+export type Stretch = {
+  readonly lane: string;
+  readonly tenantId: string;
+  readonly gate: string;
+  readonly now: number;
+  readonly limit: number;
+};
+
+/** The first jobs of one stretch of the claim index. */
+export function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Candidate[] {
+  const tuples = db.tuples<DueTuple>(
+    `SELECT ${COLUMNS} FROM jobs WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate = ? AND ${MAY_RUN}
+     ORDER BY priority DESC, due_at, job_id LIMIT +?`,
+    lane,
+    tenantId,
+    gate,
+    now,
+    limit,
+  );
+  return tuples.map((tuple) => candidate(lane, tuple));
+}
+
+/** So many jobs are few. */
+const FEW = 20;
+
+/**
+ * Most claims come when one job has just been started, and nothing else is due. Then nobody's turn comes before another's,
+ * and one statement for each lane finds all that there is, instead of five. In turn; null if there is more, or if some of it is under a limit.
+ */
+export function fewDue(
+  db: Session,
+  { lanes, limit, now }: { lanes: readonly ClaimLane[]; limit: number; now: number },
+): readonly Candidate[] | null {
+  if (lanes.some(({ rate }) => rate)) return null;
+  const most = Math.min(limit, FEW);
+  const found: Candidate[] = [];
+  for (const { lane } of lanes) {
+    const tuples = db.tuples<DueTuple>(
+      `SELECT ${COLUMNS} FROM jobs WHERE ready = 1 AND lane = ? AND ${MAY_RUN} LIMIT +?`,
+      lane,
+      now,
+      most - found.length + 1,
+    );
+    found.push(...tuples.map((tuple) => candidate(lane, tuple)));
+    if (found.length > most || found.some(({ gate }) => gate !== '')) return null;
+  }
+  return found.toSorted(inTurn);
+}

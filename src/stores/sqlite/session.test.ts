@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { fakeClock } from '../../testkit/fake-clock.js';
+import { openDatabase } from './driver.js';
+import { Session } from './session.js';
+
+/** One session, and another connection to the same file that keeps it from writing. */
+async function blocked() {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-session-'));
+  const path = join(folder, 'pawl.db');
+  const clock = fakeClock(0);
+  const session = new Session(await openDatabase(path), clock);
+  const other = await openDatabase(path);
+  other.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (name TEXT); BEGIN IMMEDIATE');
+  onTestFinished(async () => {
+    await session.close();
+    other.close();
+    rmSync(folder, { recursive: true });
+  });
+  return { session, clock, other };
+}
+
+test('what waits for another process is written in the order in which it came, and nothing overtakes it', async () => {
+  const { session, clock, other } = await blocked();
+  const order: string[] = [];
+  const write = (name: string) =>
+    session.write(() => {
+      session.run('INSERT INTO t VALUES (?)', name);
+      order.push(name);
+    });
+  const first = write('first');
+  const second = write('second');
+  // Asked for when the first is done and the second about to begin.
+  const third = first.then(() => write('third'));
+  expect(order).toEqual([]);
+  other.exec('ROLLBACK');
+  clock.advance(3);
+  await Promise.all([first, second, third]);
+  expect(order).toEqual(['first', 'second', 'third']);
+});
+
+test('a write that nobody is in the way of is done when it returns, and one that fails leaves nothing behind', async () => {
+  const { session, other } = await blocked();
+  other.exec('ROLLBACK');
+  const count = () => session.get<{ count: number }>('SELECT count(*) AS count FROM t')?.count;
+  const done = session.write(() => session.run('INSERT INTO t VALUES (?)', 'a'));
+  expect(count()).toBe(1);
+  await done;
+  const failing = session.write(() => {
+    session.run('INSERT INTO t VALUES (?)', 'b');
+    throw new Error('no');
+  });
+  await expect(failing).rejects.toThrow('no');
+  expect(count()).toBe(1);
+});
