@@ -109,6 +109,21 @@ describe('group commit', () => {
     expect((await Promise.all(all)).map((answers) => answers.length)).toEqual([249, 1, 300]);
   });
 
+  test('where the database is another process that has nothing to do, nobody waits for the end of the turn', async () => {
+    const begunAtOnce = async (abreast: number): Promise<readonly (readonly number[])[]> => {
+      const { commit, groups, turn } = heldBack({ most: 10, abreast });
+      const answers = Promise.all([commit([1]), Promise.resolve().then(() => commit([2]))]);
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      const begun = groups.map(({ asks }) => asks);
+      await turn();
+      for (const group of groups) group.answer();
+      expect(await answers).toEqual([[10], [20]]);
+      return begun;
+    };
+    expect(await begunAtOnce(2)).toEqual([[1, 2]]);
+    expect(await begunAtOnce(1)).toEqual([]);
+  });
+
   test('where it is this process, a crowd is one group', async () => {
     const { commit, groups, turn } = heldBack({ most: 1_000 });
     const all = Promise.all(Array.from({ length: 400 }, (_, n) => commit([n])));

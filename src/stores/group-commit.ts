@@ -14,7 +14,7 @@ const CROWD = 250;
 
 /**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
- * nothing but the end of the turn; under load the group grows by itself. What one caller asks for together stays
+ * nothing but the end of the turn, or less; under load the group grows by itself. What one caller asks for together stays
  * together and in order, in one group or in several that follow each other. `abreast`: how many groups may be under way
  * at once, if the database is another process; they are of different callers, none of whom waits for another.
  */
@@ -81,17 +81,24 @@ export function groupCommit<Ask, Answer>(
     while (queue.length > 0 && underWay < abreast) void serve(takeGroup());
   }
 
-  /** At once if it is a crowd, else with the end of the turn. */
+  /**
+   * At once if it is a crowd, else with the end of the turn. A database of another process that has nothing to do is asked as soon as
+   * this callback is through: a turn of the event loop is a twenty-fifth of a step's time. Where it is this process, steps that
+   * follow each other would never let go of the event loop.
+   */
   function beginSoon(): void {
     if (queue.length === 0 || underWay === abreast) return;
     if (waiting >= CROWD && abreast > 1) begin();
     else if (!isDue) {
       isDue = true;
-      setImmediate(() => {
-        isDue = false;
-        begin();
-      });
+      if (underWay === 0 && abreast > 1) process.nextTick(beginDue);
+      else setImmediate(beginDue);
     }
+  }
+
+  function beginDue(): void {
+    isDue = false;
+    begin();
   }
 
   return (asks) =>

@@ -22,7 +22,9 @@ const insertRecords = (lists: string): string =>
    AND EXISTS (SELECT 1 FROM log AS before WHERE before.job = given.job AND before.rev = given.rev - 1)
    ON CONFLICT DO NOTHING`;
 const INSERT_RECORD = batched(RECORD.length, {
-  one: insertRecords(`(${RECORD.map(() => '?').join()})`),
+  one: `INSERT INTO log (${COLUMNS.join()}) SELECT ?1, ?2, ?3, ?4, ?5 FROM jobs
+   WHERE id = ?1 AND attempt_id = ?6 AND incarnation IS NOT NULL
+   AND EXISTS (SELECT 1 FROM log AS before WHERE before.job = ?1 AND before.rev = ?2 - 1) ON CONFLICT DO NOTHING`,
   many: insertRecords,
 });
 
