@@ -124,6 +124,40 @@ describe('group commit', () => {
     expect(await begunAtOnce(1)).toEqual([]);
   });
 
+  test('where it is this process, those who come alone do not wait for the end of the turn, but the event loop gets one', async () => {
+    const commit = groupCommit<number, number>(async (asks) => asks, { most: 10 });
+    let turns = 0;
+    let going = true;
+    const countTurns = (): void => {
+      turns += 1;
+      if (going) setImmediate(countTurns);
+    };
+    setImmediate(countTurns);
+    for (let n = 0; n < 180; n++) await commit([n]);
+    going = false;
+    expect(turns).toBe(20);
+  });
+
+  test('where it is this process, several at once end that: the next wait until one comes alone', async () => {
+    const { commit, groups, turn } = heldBack({ most: 10 });
+    const tick = () => new Promise<void>((resolve) => process.nextTick(resolve));
+    const begunEarly = async (...asks: number[]): Promise<boolean> => {
+      const before = groups.length;
+      const answers = Promise.all(asks.map((ask) => commit([ask])));
+      await tick();
+      const early = groups.length > before;
+      await turn();
+      groups.at(-1)?.answer();
+      await answers;
+      return early;
+    };
+    expect(await begunEarly(1)).toBe(false);
+    expect(await begunEarly(2)).toBe(true);
+    expect(await begunEarly(3, 4)).toBe(true);
+    expect(await begunEarly(5)).toBe(false);
+    expect(await begunEarly(6)).toBe(true);
+  });
+
   test('where it is this process, a crowd is one group', async () => {
     const { commit, groups, turn } = heldBack({ most: 1_000 });
     const all = Promise.all(Array.from({ length: 400 }, (_, n) => commit([n])));

@@ -12,6 +12,9 @@ const WORTH_SHARING = 32;
 /** So many do not wait for the end of the turn, which may be long in coming: the database works on them while the rest of it goes on. */
 const CROWD = 250;
 
+/** Where the database is this process, so many that come alone, one after the other, are run before the event loop gets its turn. */
+const MOST_IN_A_ROW = 8;
+
 /**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
  * nothing but the end of the turn, or less; under load the group grows by itself. What one caller asks for together stays
@@ -30,8 +33,10 @@ export function groupCommit<Ask, Answer>(
   const queue: Waiting[] = [];
   let waiting = 0;
   let underWay = 0;
-  /** At the end of this turn more is begun. */
+  /** More is begun soon. */
   let isDue = false;
+  /** How many callers have come alone since the event loop had its turn. After several at once: as many as may. */
+  let inARow = MOST_IN_A_ROW;
 
   /** At least one caller's, and as many more as fit. */
   function takeGroup(): Waiting[] {
@@ -82,21 +87,25 @@ export function groupCommit<Ask, Answer>(
   }
 
   /**
-   * At once if it is a crowd, else with the end of the turn. A database of another process that has nothing to do is asked as soon as
-   * this callback is through: a turn of the event loop is a twenty-fifth of a step's time. Where it is this process, steps that
-   * follow each other would never let go of the event loop.
+   * At once if it is a crowd, else with the end of the turn. A database that has nothing to do is asked as soon as this callback is
+   * through: a turn of the event loop is a fourteenth of a step's time. Where the database is this process, only what comes
+   * alone, as it does while steps follow each other, and not without end: the event loop would never get its turn.
    */
   function beginSoon(): void {
     if (queue.length === 0 || underWay === abreast) return;
     if (waiting >= CROWD && abreast > 1) begin();
     else if (!isDue) {
       isDue = true;
-      if (underWay === 0 && abreast > 1) process.nextTick(beginDue);
-      else setImmediate(beginDue);
+      if (underWay === 0 && (abreast > 1 || inARow < MOST_IN_A_ROW)) process.nextTick(beginEarly);
+      else setImmediate(beginInTurn);
     }
   }
 
-  function beginDue(): void {
+  const beginEarly = (): void => beginDue(inARow + 1);
+  const beginInTurn = (): void => beginDue(0);
+
+  function beginDue(alone: number): void {
+    inARow = queue.length === 1 ? alone : MOST_IN_A_ROW;
     isDue = false;
     begin();
   }

@@ -24,6 +24,8 @@ export async function saveGroup(
   session: Session,
   items: readonly CommitItem[],
 ): Promise<(Saved | Promise<Saved>)[]> {
+  if (items.length === 1 && isRecord(items[0] as CommitItem))
+    return [await saveAlone(session, items[0] as CommitItem)];
   const saved: Through = new Map();
   const groups = [...byKind(items)].map(([save, group]) => abreast(session, saved, group, save));
   await (groups.length === 1 ? groups[0] : Promise.all(groups));
@@ -40,6 +42,20 @@ export async function saveGroup(
     return turn;
   });
 }
+
+/** One step after the other, in one job: the time of this is all there is to them. */
+async function saveAlone(session: Session, item: CommitItem): Promise<Saved> {
+  try {
+    const [outcome] = await saveRecord(session.listed, item);
+    if (outcome !== undefined) return { reply: SAVED, now: outcome.now };
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
+  return saveCarefully(session, item);
+}
+
+/** A step record that brings nothing along. */
+const isRecord = (item: CommitItem): boolean => item.job === null && item.rev > 1 && !hasSideRows(item);
 
 /** What goes together, and how. A job's second commit, and what is rare, goes singly. */
 function byKind(items: readonly CommitItem[]): Map<Save, CommitItem[]> {

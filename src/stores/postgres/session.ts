@@ -5,6 +5,7 @@ import { RecentJobs } from '../recent-jobs.js';
 import { Connections, type Bounded } from './connections.js';
 import { isSilence, mayTryAgain, storeError } from './server-error.js';
 import { takeSilence } from './silence.js';
+import { ask, types } from './statement.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
@@ -21,12 +22,7 @@ export const NOW = '(SELECT coalesce($1::bigint, (extract(epoch FROM clock_times
 /** How often a transaction is tried that the server gave up, or whose outcome is unknown. */
 const TRIES = 5;
 
-/** Times are whole milliseconds and fit a number exactly. */
-const BIGINT = 20;
-const types = {
-  getTypeParser: ((oid: number, format?: 'text') =>
-    oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
-};
+type Asked = { readonly sql: string; readonly values: readonly unknown[] };
 
 /** What a transaction comes to once its last statements are done: they have been sent. */
 export type Ending<T> = { readonly answer: T; readonly last: Promise<unknown> | null };
@@ -80,8 +76,8 @@ export class Session {
     this.#careful = new Connections({ ...shared, max: MOST_CAREFUL, isKeyed: false });
     this.#leasing = new Connections({ ...shared, max: MOST_LEASING, isKeyed: true });
     this.#clock = now;
-    this.listed = this.#queries((query) => this.#persist(() => this.#whole(this.#keyed, query)));
-    this.single = this.#queries((query) => this.#persist(() => this.#whole(this.#reading, query)));
+    this.listed = this.#queries((asked) => this.#persist(() => this.#whole(this.#keyed, asked)));
+    this.single = this.#queries((asked) => this.#persist(() => this.#whole(this.#reading, asked)));
   }
 
   get listens(): boolean {
@@ -103,7 +99,8 @@ export class Session {
 
   /** A transaction whose statements may take as long as they like, or wait for others as long. */
   patient<T>(work: (db: Queries) => Promise<T>): Promise<T> {
-    const unbounded = (client: pg.PoolClient) => work(this.#queries((query) => client.query(query)));
+    const unbounded = (client: pg.PoolClient) =>
+      work(this.#queries((asked) => this.#ask(client, asked, null)));
     return this.#persist(() => this.#attempt(this.#keyed, unbounded));
   }
 
@@ -122,17 +119,20 @@ export class Session {
 
   /** Statements on a connection that the application owns, within its transaction. */
   within(client: pg.ClientBase): Queries {
-    return this.#queries((query) => this.told(client.query(query)));
+    return this.#queries(({ sql, values }) => {
+      const query = { text: sql, values: values as unknown[], types };
+      return this.told(client.query(this.#prepares ? { ...query, name: nameOf(sql) } : query).then(rowsOf));
+    });
   }
 
   /** The same on a connection of ours. */
   own(client: pg.PoolClient): Queries {
-    return this.#queries((query) => this.told(client.query(this.#bounded(query))));
+    return this.#queries((asked) => this.told(this.#ask(client, asked)));
   }
 
   /** One statement of ours, such as COMMIT, on a connection of ours. */
   async say(client: pg.PoolClient, text: string): Promise<void> {
-    await client.query(this.#bounded({ text }));
+    await client.query({ text, query_timeout: this.silenceMs } as Bounded);
   }
 
   /** A connection for a transaction of its own, which may take long. */
@@ -163,7 +163,7 @@ export class Session {
   }
 
   #with<T>(work: (db: Queries) => Promise<T>): (client: pg.PoolClient) => Promise<T> {
-    return (client) => work(this.#queries((query) => client.query(this.#bounded(query))));
+    return (client) => work(this.#queries((asked) => this.#ask(client, asked)));
   }
 
   #attempt<T>(connections: Connections, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -200,15 +200,15 @@ export class Session {
    * A statement as a transaction of its own, which is durable when the server answers. On connections for keys it needs their
    * settings: where these end with the transaction, it is enclosed in one.
    */
-  async #whole(connections: Connections, query: pg.QueryConfig): Promise<pg.QueryResult> {
+  async #whole(connections: Connections, asked: Asked): Promise<unknown[]> {
     const connecting = connections.connect();
     const client = connecting instanceof Promise ? await connecting : connecting;
-    if (connections.needsSettings(client)) return this.#enclosed(connections, client, query);
+    if (connections.needsSettings(client)) return this.#enclosed(connections, client, asked);
     let broken = true;
     try {
-      const result = await client.query(this.#bounded(query));
+      const rows = await this.#ask(client, asked);
       broken = false;
-      return result;
+      return rows;
     } catch (error) {
       broken = !(error instanceof pg.DatabaseError && error.severity === 'ERROR');
       throw error;
@@ -218,20 +218,16 @@ export class Session {
   }
 
   /** All of it travels together: if the statement fails, the server takes the COMMIT behind it for a rollback. */
-  async #enclosed(
-    connections: Connections,
-    client: pg.PoolClient,
-    query: pg.QueryConfig,
-  ): Promise<pg.QueryResult> {
-    const [, result, ended] = await Promise.allSettled([
+  async #enclosed(connections: Connections, client: pg.PoolClient, asked: Asked): Promise<unknown[]> {
+    const [, rows, ended] = await Promise.allSettled([
       this.say(client, connections.beginOf(client)),
-      client.query(this.#bounded(query)),
+      this.#ask(client, asked),
       this.say(client, 'COMMIT'),
     ]);
     connections.release(client, ended.status === 'rejected');
-    if (result.status === 'rejected') throw result.reason;
+    if (rows.status === 'rejected') throw rows.reason;
     if (ended.status === 'rejected') throw ended.reason;
-    return result.value;
+    return rows.value;
   }
 
   async #persist<T>(attempt: () => Promise<T>): Promise<T> {
@@ -246,16 +242,19 @@ export class Session {
     }
   }
 
-  #bounded(query: pg.QueryConfig): Bounded {
-    return { query_timeout: this.silenceMs, ...query };
+  #ask(
+    client: pg.ClientBase,
+    { sql, values }: Asked,
+    silenceMs: number | null = this.silenceMs,
+  ): Promise<unknown[]> {
+    if (this.#prepares) return ask(client, { name: nameOf(sql), text: sql, values, silenceMs });
+    const query: Bounded = { text: sql, values: values as unknown[], types };
+    return client.query(silenceMs === null ? query : { ...query, query_timeout: silenceMs }).then(rowsOf);
   }
 
-  #queries(send: (query: pg.QueryConfig) => Promise<pg.QueryResult>): Queries {
-    const rows = <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> => {
-      const query: pg.QueryConfig = { text: sql, values: values as unknown[], types };
-      if (this.#prepares) query.name = nameOf(sql);
-      return send(query).then(rowsOf) as Promise<Row[]>;
-    };
+  #queries(send: (asked: Asked) => Promise<unknown[]>): Queries {
+    const rows = <Row>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
+      send({ sql, values }) as Promise<Row[]>;
     const fixedNow = (): number | null => this.#clock?.() ?? null;
     const now = async (): Promise<number> => {
       const fixed = fixedNow();

@@ -1,4 +1,5 @@
 import type { CommitItem } from '../../ports/store.js';
+import type { Session } from './session.js';
 import { batched, batchedInsert, type Writes } from './writes.js';
 
 const COLUMNS = ['job', 'rev', 'command_id', 'body', 'link'] as const;
@@ -32,4 +33,15 @@ const INSERT_RECORD = batched(RECORD.length, {
 export function appendRecord(writes: Writes, id: number, item: CommitItem & { attemptId: string }): void {
   const { rev, commandId, body, link, attemptId } = item;
   writes.records.next(INSERT_RECORD).push(id, rev, commandId, body, link, attemptId);
+}
+
+/** The same as a transaction by itself: without a holder there is no job to write down, which a constraint forbids. */
+const RECORD_ALONE = `INSERT INTO log (${COLUMNS.join()}) VALUES ((SELECT id FROM jobs
+   WHERE id = ?1 AND attempt_id = ?6 AND incarnation IS NOT NULL
+   AND EXISTS (SELECT 1 FROM log AS before WHERE before.job = ?1 AND before.rev = ?2 - 1)), ?2, ?3, ?4, ?5)`;
+
+/** False: it was not written, for whatever reason. */
+export function recordAlone(db: Session, id: number, item: CommitItem & { attemptId: string }): boolean {
+  const { rev, commandId, body, link, attemptId } = item;
+  return db.writeAlone(RECORD_ALONE, id, rev, commandId, body, link, attemptId);
 }

@@ -1,7 +1,7 @@
 import type { Job } from '../../kernel/index.js';
 import type { CommitItem, CommitReply, Identity, NewOutboxEntry } from '../../ports/store.js';
 import { isTaken } from '../identity.js';
-import { appendLog, appendRecord } from './append-log.js';
+import { appendLog, appendRecord, recordAlone } from './append-log.js';
 import { insertDlqItem, putDlqItem } from './dlq.js';
 import type { Session } from './session.js';
 import { insertRow, updateKnown, updateRow } from './write-row.js';
@@ -12,12 +12,28 @@ import { Overtaken, Writes } from './writes.js';
  * none of it is saved, and each commit is looked at for itself.
  */
 export async function saveGroup(db: Session, items: readonly CommitItem[]): Promise<CommitReply[]> {
+  if (items.length === 1 && saveAlone(db, items[0] as CommitItem)) return [SAVED];
   try {
     return await db.write(() => saveAll(db, items, { hopeful: true }));
   } catch (error) {
     if (!(error instanceof Overtaken)) throw error;
     return db.write(() => saveAll(db, items, { hopeful: false }));
   }
+}
+
+const SAVED: CommitReply = { ok: true, repeated: false };
+
+/**
+ * Saves a step record of a job whose row this process wrote last, if it is nothing but a row of the log: the statement is its own transaction.
+ * Steps that follow each other wait for this and nothing else. False: it is another commit, or something came between.
+ */
+function saveAlone(db: Session, item: CommitItem): boolean {
+  const known = db.recent.get(item.jobId);
+  if (known?.head !== item.rev - 1 || item.job !== null || !isPlainRecord(item)) return false;
+  if (item.noResultOf !== null || item.outbox.length > 0 || item.consumed.length > 0) return false;
+  if (!recordAlone(db, known.id, item)) return false;
+  remember(db, known.id, item);
+  return true;
 }
 
 /** Saves one commit within a transaction that is open already. */

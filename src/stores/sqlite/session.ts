@@ -67,6 +67,23 @@ export class Session {
     return turn;
   }
 
+  /**
+   * Runs a statement that is a transaction by itself: what it wrote is durable when this returns. False, and nothing is written: a
+   * constraint is in the way, or another process.
+   */
+  writeAlone(sql: string, ...values: readonly SqlValue[]): boolean {
+    if (this.#unfinished > 0) return false;
+    try {
+      this.#prepare(sql).get(...values);
+      this.commits += 1;
+      return true;
+    } catch (error) {
+      if (isBusy(error) || resultCode(error) === SQLITE_CONSTRAINT) return false;
+      this.recent.clear();
+      throw storeError(error);
+    }
+  }
+
   async close(): Promise<void> {
     await this.#last;
     this.#statements.clear();
@@ -149,6 +166,7 @@ export type RecentRow = {
 };
 
 const SQLITE_BUSY = 5;
+const SQLITE_CONSTRAINT = 19;
 
 const CODES: Readonly<Record<number, ErrorCode>> = { 8: 'STORE_READ_ONLY', 13: 'STORE_FULL' };
 
