@@ -1,15 +1,10 @@
 import pg from 'pg';
 import { questionOf } from './question.js';
 
-/** What the driver calls on a query, which its types keep to themselves. */
-interface DriverQuery {
-  submit(connection: pg.Connection): Error | null;
-  handleRowDescription(message: { readonly fields: readonly pg.FieldDef[] }): void;
-  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void;
-  handleCommandComplete(): void;
-  handleReadyForQuery(): void;
-}
-const DriverQuery = pg.Query as unknown as new (query: Prepared) => DriverQuery;
+/** Of the driver's own queries, which its types keep to themselves: sends one with all that a server may have to be told. */
+const { submit: submitInFull } = pg.Query.prototype as unknown as {
+  submit(this: unknown, connection: pg.Connection): Error | null;
+};
 
 export type Prepared = {
   /** By which each connection prepares it once. */
@@ -27,53 +22,59 @@ export const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+type Told = Map<string, readonly Column[]>;
 type Column = { readonly name: string; readonly parse: (text: string) => unknown };
 
 /** What each connection has been told of the rows of what it has prepared, by name. */
-const described = new WeakMap<pg.Connection, Map<string, readonly Column[]>>();
+const described = new WeakMap<pg.Connection, Told>();
 
 /**
  * A prepared statement on a connection of ours. The driver asks each time what its rows look like, which never changes, and
  * writes four messages: what a connection has been told once is not asked again here, and the rest is one message.
  */
-class Statement extends DriverQuery {
-  /** For the driver, as is what it calls back: it puts its own in between, which ends the time. */
+class Statement {
+  /** For the driver, and as it calls them. It puts itself before the callback, to end the time. */
+  readonly name: string;
+  readonly text: string;
+  readonly values: readonly unknown[];
   readonly query_timeout: number | null;
+  readonly portal = '';
   callback: (error: Error | null) => void;
-  readonly #asked: Prepared;
-  readonly #rows: unknown[] = [];
+
+  #rows: unknown[] = [];
   #columns: readonly Column[] = [];
   /** Where what is found out about the columns belongs. */
-  #told: Map<string, readonly Column[]> | null = null;
+  #told: Told | null = null;
 
   constructor(
-    asked: Prepared,
+    { name, text, values, silenceMs }: Prepared,
     { resolve, reject }: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void },
   ) {
-    super(asked);
-    this.#asked = asked;
-    this.query_timeout = asked.silenceMs;
+    this.name = name;
+    this.text = text;
+    this.values = values;
+    this.query_timeout = silenceMs;
     this.callback = (error) => (error === null ? resolve(this.#rows) : reject(error));
   }
 
-  override submit(connection: pg.Connection): Error | null {
+  submit(connection: pg.Connection): Error | null {
     const told = toldOf(connection);
-    const columns = told.get(this.#asked.name);
-    const question = columns && questionOf(this.#asked.name, this.#asked.values);
+    const columns = told.get(this.name);
+    const question = columns && questionOf(this.name, this.values);
     if (!question) {
       this.#told = told;
-      return super.submit(connection);
+      return submitInFull.call(this, connection);
     }
     this.#columns = columns;
     connection.stream.write(question);
     return null;
   }
 
-  override handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
+  handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
     this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: types.getTypeParser(dataTypeID) }));
   }
 
-  override handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
     const row: Record<string, unknown> = {};
     for (let i = 0; i < fields.length; i++) {
       const { name, parse } = this.#columns[i] as Column;
@@ -83,16 +84,23 @@ class Statement extends DriverQuery {
     this.#rows.push(row);
   }
 
-  override handleCommandComplete(): void {
-    this.#told?.set(this.#asked.name, this.#columns);
+  handleCommandComplete(): void {
+    this.#told?.set(this.name, this.#columns);
   }
 
-  override handleReadyForQuery(): void {
+  handleReadyForQuery(): void {
     this.callback(null);
+  }
+
+  handleError(error: Error): void {
+    this.callback(error);
   }
 }
 
-function toldOf(connection: pg.Connection): Map<string, readonly Column[]> {
+// Behind other statements the driver sends only queries of its own. This is one, without what their constructor makes for others.
+Object.setPrototypeOf(Statement.prototype, pg.Query.prototype);
+
+function toldOf(connection: pg.Connection): Told {
   let told = described.get(connection);
   if (told === undefined) described.set(connection, (told = new Map()));
   return told;
