@@ -15,6 +15,8 @@ const CROWD = 250;
 /** Where the database is this process, so many that come alone, one after the other, are run before the event loop gets its turn. */
 const MOST_IN_A_ROW = 8;
 
+type Answers<Answer> = readonly (Answer | Promise<Answer>)[];
+
 /**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
  * nothing but the end of the turn, or less; under load the group grows by itself. What one caller asks for together stays
@@ -22,7 +24,7 @@ const MOST_IN_A_ROW = 8;
  * at once, if the database is another process; they are of different callers, none of whom waits for another.
  */
 export function groupCommit<Ask, Answer>(
-  run: (asks: readonly Ask[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
+  run: (asks: readonly Ask[]) => Answers<Answer> | Promise<Answers<Answer>>,
   { most, abreast = 1, mostWaiting = MOST_WAITING }: { most: number; abreast?: number; mostWaiting?: number },
 ): (asks: readonly Ask[]) => Promise<readonly Answer[]> {
   type Waiting = {
@@ -49,8 +51,7 @@ export function groupCommit<Ask, Answer>(
     return group;
   }
 
-  async function runAll(asks: readonly Ask[]): Promise<readonly (Answer | Promise<Answer>)[]> {
-    if (asks.length <= most) return run(asks);
+  async function runInParts(asks: readonly Ask[]): Promise<Answers<Answer>> {
     const answers: (Answer | Promise<Answer>)[] = [];
     for (let i = 0; i < asks.length; i += most) {
       const part = await run(asks.slice(i, i + most));
@@ -63,16 +64,13 @@ export function groupCommit<Ask, Answer>(
 
   async function serve(group: readonly Waiting[]): Promise<void> {
     underWay += 1;
+    const asks = group.length === 1 ? (group[0] as Waiting).asks : group.flatMap((caller) => caller.asks);
     try {
-      const answers = await runAll(
-        group.length === 1 ? (group[0] as Waiting).asks : group.flatMap(({ asks }) => asks),
-      );
+      const running = asks.length > most ? runInParts(asks) : run(asks);
+      const answers = running instanceof Promise ? await running : running;
       let from = 0;
-      for (const { asks, resolve, reject } of group) {
-        // An answer that takes longer than the rest holds up nobody but whoever asked for it.
-        const own = answers.slice(from, (from += asks.length));
-        if (own.some((answer) => answer instanceof Promise)) Promise.all(own).then(resolve, reject);
-        else resolve(own as Answer[]);
+      for (const caller of group) {
+        answer(caller, group.length === 1 ? answers : answers.slice(from, (from += caller.asks.length)));
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
@@ -80,6 +78,12 @@ export function groupCommit<Ask, Answer>(
     underWay -= 1;
     // Those who have just been answered may ask again: they go with what waits already, instead of behind it.
     beginSoon();
+  }
+
+  /** What takes longer than the rest holds up nobody but whoever asked for it. */
+  function answer({ resolve, reject }: Waiting, own: Answers<Answer>): void {
+    if (own.some((one) => one instanceof Promise)) Promise.all(own).then(resolve, reject);
+    else resolve(own as readonly Answer[]);
   }
 
   function begin(): void {

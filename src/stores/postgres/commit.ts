@@ -20,12 +20,20 @@ import {
  * go through as hoped has written nothing and is sent again singly, with all that it takes to say why. That happens in
  * a lane of its own: a start that waits for someone else's key holds nobody up.
  */
-export async function saveGroup(
+export function saveGroup(
+  session: Session,
+  items: readonly CommitItem[],
+): Promise<readonly (Saved | Promise<Saved>)[]> {
+  const [first] = items;
+  return items.length === 1 && first && isRecord(first)
+    ? saveAlone(session, first)
+    : saveTogether(session, items);
+}
+
+async function saveTogether(
   session: Session,
   items: readonly CommitItem[],
 ): Promise<(Saved | Promise<Saved>)[]> {
-  if (items.length === 1 && isRecord(items[0] as CommitItem))
-    return [await saveAlone(session, items[0] as CommitItem)];
   const saved: Through = new Map();
   const groups = [...byKind(items)].map(([save, group]) => abreast(session, saved, group, save));
   await (groups.length === 1 ? groups[0] : Promise.all(groups));
@@ -44,14 +52,14 @@ export async function saveGroup(
 }
 
 /** One step after the other, in one job: the time of this is all there is to them. */
-async function saveAlone(session: Session, item: CommitItem): Promise<Saved> {
+async function saveAlone(session: Session, item: CommitItem): Promise<(Saved | Promise<Saved>)[]> {
   try {
     const [outcome] = await saveRecord(session.listed, item);
-    if (outcome !== undefined) return { reply: SAVED, now: outcome.now };
+    if (outcome !== undefined) return [{ reply: SAVED, now: outcome.now }];
   } catch (error) {
     if (!isConflict(error)) throw error;
   }
-  return saveCarefully(session, item);
+  return [saveCarefully(session, item)];
 }
 
 /** A step record that brings nothing along. */

@@ -11,8 +11,15 @@ import { Overtaken, Writes } from './writes.js';
  * Saves commits, in order, within one transaction. First in the hope that nothing came between: where something did,
  * none of it is saved, and each commit is looked at for itself.
  */
-export async function saveGroup(db: Session, items: readonly CommitItem[]): Promise<CommitReply[]> {
-  if (items.length === 1 && saveAlone(db, items[0] as CommitItem)) return [SAVED];
+export function saveGroup(
+  db: Session,
+  items: readonly CommitItem[],
+): readonly CommitReply[] | Promise<readonly CommitReply[]> {
+  if (items.length === 1 && saveAlone(db, items[0] as CommitItem)) return SAVED_ALONE;
+  return saveTogether(db, items);
+}
+
+async function saveTogether(db: Session, items: readonly CommitItem[]): Promise<CommitReply[]> {
   try {
     return await db.write(() => saveAll(db, items, { hopeful: true }));
   } catch (error) {
@@ -22,6 +29,7 @@ export async function saveGroup(db: Session, items: readonly CommitItem[]): Prom
 }
 
 const SAVED: CommitReply = { ok: true, repeated: false };
+const SAVED_ALONE: readonly CommitReply[] = [SAVED];
 
 /**
  * Saves a step record of a job whose row this process wrote last, if it is nothing but a row of the log: the statement is its own transaction.
@@ -133,7 +141,7 @@ function saved(db: Session, id: number, item: CommitItem, { hopeful }: { hopeful
   remember(db, id, item);
   writeSideRows(db, id, item);
   for (const entry of item.outbox) post(db, item.jobId, entry, { hopeful });
-  return { ok: true, repeated: false };
+  return SAVED;
 }
 
 /** After a step record the row is what it was, and only the log goes further. */
