@@ -2,7 +2,7 @@ import { PawlError } from '../errors.js';
 import { toMs, type Duration } from '../engine/duration.js';
 import type { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
-import { newJob, type StartOptions } from '../engine/new-job.js';
+import { newJob, type NewJob, type StartOptions } from '../engine/new-job.js';
 import { resolveEffect, resumeParked } from '../engine/operator.js';
 import type { Retention } from '../engine/retention.js';
 import { startJobs, type Started } from '../engine/start-jobs.js';
@@ -12,7 +12,7 @@ import type { Status } from '../kernel/index.js';
 import type { Tracing } from '../ports/tracing.js';
 import type { RemoteSession } from '../stores/http/http-store.js';
 import type { Hooks } from '../worker/hooks.js';
-import type { TaskDefinition } from '../worker/task-definition.js';
+import type { ReadInput, TaskDefinition } from '../worker/task-definition.js';
 import { Worker } from '../worker/worker.js';
 import { Alerts } from './alerts.js';
 import { Callbacks } from './callbacks.js';
@@ -128,18 +128,18 @@ export class Pawl {
       ...(traceparent === null ? {} : { traceparent }),
       ...(this.#session && { tenantId: this.#session.tenantId }),
     };
-    const asked = await Promise.all(
-      jobs.map(async ({ input, options = {} }) => {
-        const read = await definition.readInput(input, what);
-        const concurrencyKey = definition.concurrency?.key(read.value) ?? null;
-        return newJob(this.#engine, definition, {
+    const asked = jobs.map(({ input, options = {} }) => {
+      const make = (read: ReadInput): NewJob =>
+        newJob(this.#engine, definition, {
           input: read.text,
-          concurrencyKey,
+          concurrencyKey: definition.concurrency?.key(read.value) ?? null,
           options: { ...common, ...options },
         });
-      }),
-    );
-    const started = await startJobs(this.#engine, asked, tx === undefined ? {} : { tx });
+      const reading = definition.readInput(input, what);
+      return reading instanceof Promise ? reading.then(make) : make(reading);
+    });
+    const made = asked.some((job) => job instanceof Promise) ? await Promise.all(asked) : (asked as NewJob[]);
+    const started = await startJobs(this.#engine, made, tx === undefined ? {} : { tx });
     return started.map((one) => this.#handle<R>(one));
   }
 

@@ -7,14 +7,22 @@ import type { SchemaIssue, StandardSchema } from './standard-schema.js';
 /** Issues beyond these say little more, and an error has to stay readable. */
 const MOST_ISSUES = 5;
 
-/** Checks an input against its schema. What is stored is what was given: the schema is applied again before each run. */
-export async function readInput(
+/**
+ * Checks an input against its schema; without one it is there at once. What is stored is what was given: the schema is applied
+ * again before each run.
+ */
+export function readInput(
   schema: StandardSchema | null,
   input: unknown,
   what: string,
-): Promise<ReadInput> {
+): ReadInput | Promise<ReadInput> {
+  return schema === null ? new PlainInput(toJsonText(input, what)) : readBy(schema, input, what);
+}
+
+/** All that can go wrong with one input is its promise's to tell: others may be under way. */
+async function readBy(schema: StandardSchema, input: unknown, what: string): Promise<ReadInput> {
   const text = toJsonText(input, what);
-  return schema === null ? new PlainInput(text) : { text, value: await readStored(schema, text, what) };
+  return { text, value: await readStored(schema, text, what) };
 }
 
 /** An input that is stored, as the schema reads it; without one, at once. */

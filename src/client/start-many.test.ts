@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
 import { task } from '../index.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
@@ -49,6 +50,18 @@ describe('very many jobs are sent in parts', () => {
     await expect(starting).rejects.toMatchObject({ code: 'INVALID_OPTION' });
     expect(asked.parts).toBe(0);
     expect((await store.counts({ tenantId: null })).counts).toEqual({});
+  });
+
+  test('if two inputs cannot be, one is told of, and the other is no stray rejection', async () => {
+    const { app, asked } = await ground();
+    const slow = task(
+      { name: 'slow', input: z.number().refine((n) => Promise.resolve(n > 0)) },
+      ({ input }) => input,
+    );
+    const starting = app.startMany(slow, [{ input: -1 }, { input: 1n as never }]);
+    await expect(starting).rejects.toMatchObject({ code: 'NOT_SERIALISABLE' });
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(asked.parts).toBe(0);
   });
 
   test('more than one of them is under way, and never all', async () => {

@@ -48,7 +48,7 @@ export async function tryStartJobs(
   jobs: readonly NewJob[],
   { tx, actor = 'client' }: { tx?: unknown; actor?: string } = {},
 ): Promise<StartOutcome[]> {
-  await engine.subscriptions.refreshIfStale();
+  if (engine.subscriptions.isStale) await engine.subscriptions.refresh();
   // All of them before the first is sent: a list that has a bad one leaves nothing behind.
   const decided = jobs.map((job) => decideCreate(engine, job, actor));
   const { items, replies } =
@@ -149,6 +149,10 @@ const AT_ONCE = 500;
 const MOST_UNDER_WAY = 3;
 
 async function sendInParts(engine: Engine, decided: readonly Decided[]): Promise<Sent> {
+  if (decided.length <= AT_ONCE) {
+    const all = decided.map((one) => itemOf(engine, one));
+    return { items: all, replies: await send(engine, all, { goOn: patience(engine) }) };
+  }
   const items: CommitItem[] = [];
   const sent: Promise<readonly CommitReply[]>[] = [];
   for (let from = 0; from < decided.length; from += AT_ONCE) {

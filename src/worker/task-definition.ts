@@ -13,9 +13,9 @@ export type ReadInput = {
 
 /** A task as the worker runs it. */
 export type TaskDefinition = TaskSettings & {
-  /** Throws INVALID_INPUT, with the path, for what does not fit. */
-  readonly readInput: (input: unknown, what: string) => Promise<ReadInput>;
-  /** What the handler gets, from what is stored; a promise of it if there is a schema. Throws likewise: that may have changed since. */
+  /** A promise of it if there is a schema. Throws INVALID_INPUT, with the path, for what does not fit. */
+  readonly readInput: (input: unknown, what: string) => ReadInput | Promise<ReadInput>;
+  /** What the handler gets, from what is stored. Throws likewise: the schema may have changed since. */
   readonly readStored: (text: JsonText, what: string) => unknown;
   /**
    * How many jobs with the same key run at once, and how many of one tenant's. The key is worked out when the job is started;

@@ -60,8 +60,12 @@ export class Subscriptions {
     this.#from = from;
   }
 
+  get isStale(): boolean {
+    return this.#from.clock.elapsed() >= this.#freshUntil;
+  }
+
   async refreshIfStale(): Promise<void> {
-    if (this.#from.clock.elapsed() >= this.#freshUntil) await this.refresh();
+    if (this.isStale) await this.refresh();
   }
 
   async refresh(): Promise<void> {
