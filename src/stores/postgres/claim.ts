@@ -9,7 +9,7 @@ import { countGates } from './gates.js';
 import { loadIdle } from './load.js';
 import { lockDue, type Stretch } from './lock-due.js';
 import { lockRates, rateKey, saveRates } from './rates.js';
-import type { ReadAhead } from './read-ahead.js';
+import type { ReadAhead } from '../read-ahead.js';
 import { NOW, type Ending, type Queries, type Session } from './session.js';
 import type { SkipAhead } from './skip-ahead.js';
 import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';

@@ -9,7 +9,7 @@ import {
   type StoredRow,
 } from '../job-state.js';
 import { isStill } from '../recent-jobs.js';
-import type { ReadAhead } from './read-ahead.js';
+import type { ReadAhead } from '../read-ahead.js';
 import type { Queries, Session } from './session.js';
 
 type Stored = StoredRow & {

@@ -2,7 +2,7 @@ import { must, queueOf } from '../../kernel/index.js';
 import { TOOK_MS, type Candidate } from './claim-few.js';
 import type { Gate } from './gates.js';
 import { foundRest, JOIN_REST, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
-import type { ReadAhead } from './read-ahead.js';
+import type { ReadAhead } from '../read-ahead.js';
 import type { Queries } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
 

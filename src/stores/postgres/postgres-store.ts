@@ -17,7 +17,7 @@ import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { aged, purge } from './purge.js';
 import { heads } from './heads.js';
-import { ReadAhead } from './read-ahead.js';
+import { ReadAhead } from '../read-ahead.js';
 import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';

@@ -12,7 +12,7 @@ const REST_BYTES = 10 + 5;
 
 /**
  * All that asks for the rows of a prepared statement, as one message: bind these values to it, execute it, answer. Null if one of
- * the values is of a kind that is left to the driver, such as a list.
+ * the values is of a kind that is left to the driver, such as a date.
  */
 export function questionOf(statement: string, values: readonly unknown[]): Buffer | null {
   const parts: (string | Buffer | null)[] = [];
@@ -31,7 +31,11 @@ export function questionOf(statement: string, values: readonly unknown[]): Buffe
 function partOf(value: unknown): string | Buffer | null | undefined {
   if (typeof value === 'string' || value === null || Buffer.isBuffer(value)) return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return undefined;
+  return Array.isArray(value) ? `{${value.map(elementOf).join()}}` : undefined;
+}
+
+function elementOf(value: unknown): string {
+  return value === null ? 'NULL' : `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
 function writeBind(message: Buffer, statement: string, parts: readonly (string | Buffer | null)[]): number {

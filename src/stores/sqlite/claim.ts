@@ -1,6 +1,7 @@
 import { behindTaskGate, must, queueOf, type Job } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { allDue, ofTenant, takeTurns, type DueJobs } from '../fair-turns.js';
+import type { ReadAhead } from '../read-ahead.js';
 import { Rates } from '../rates.js';
 import { TenantRoom, type TenantUse } from '../tenant-room.js';
 import { saveClaims, type NewClaim } from './commit.js';
@@ -10,7 +11,7 @@ import { record } from './records.js';
 import type { Session } from './session.js';
 
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
-export function claim(db: Session, request: ClaimRequest): Claimed {
+export function claim(db: Session, reading: ReadAhead, request: ClaimRequest): Claimed {
   const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   const now = db.now();
   const { alive, paused } = begin(db, worker.incarnation, now);
@@ -23,13 +24,15 @@ export function claim(db: Session, request: ClaimRequest): Claimed {
     now,
   );
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
-  const few = tenantId === undefined ? fewDue(db, { lanes: open, limit, now }) : null;
+  const few = tenantId === undefined ? fewDue(db, { lanes: open, limit, now, whole: reading.pays }) : null;
   const due = few ? allDue(few) : ofTenant(dueIn(db, { lanes: open, rates, now }), tenantId);
   const { picked, lastTenant } = takeTurns(due, { afterTenant, limit });
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const claims: NewClaim[] = [];
   const jobs: Job[] = [];
-  for (const [index, found] of loadIdle(db, taken).entries()) {
+  const loaded = loadIdle(db, reading, taken);
+  if (few === null) reading.foundCrowd();
+  for (const [index, found] of loaded.entries()) {
     const item = decide(found, now);
     if (!item?.job) continue;
     claims.push({ id: must(taken[index], 'one is loaded for each').id, before: found.job, item });

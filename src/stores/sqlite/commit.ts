@@ -54,7 +54,7 @@ function saveAll(
   items: readonly CommitItem[],
   { hopeful }: { hopeful: boolean },
 ): CommitReply[] {
-  const writes = new Writes(db);
+  const writes = new Writes(db, { isForOne: items.length === 1 });
   const replies = items.map((item) => {
     if (item.rev === 1) return create(db, writes, { item, hopeful });
     return (hopeful && changeKnown(db, writes, item)) || change(db, writes, item);

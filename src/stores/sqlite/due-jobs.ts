@@ -1,13 +1,9 @@
 import type { ClaimLane } from '../../ports/store.js';
+import { JOIN_REST, REST, restOf, type Idle, type RestTuple } from './load.js';
 import type { Session } from './session.js';
 
 /** A due job: where it stands in its turn, and which revision of it. */
-export type Candidate = {
-  readonly id: number;
-  readonly job_id: string;
-  readonly rev: number;
-  readonly created_at: number;
-  readonly inbox_rev: number;
+export type Candidate = Idle & {
   readonly priority: number;
   readonly due_at: number;
   readonly gate: string;
@@ -19,7 +15,7 @@ export function inTurn(a: Candidate, b: Candidate): number {
   return b.priority - a.priority || a.due_at - b.due_at || (a.job_id < b.job_id ? -1 : 1);
 }
 
-const COLUMNS = 'id, job_id, rev, created_at, inbox_rev, priority, due_at, gate, tenant_id';
+const COLUMNS = 'jobs.id, jobs.job_id, jobs.rev, created_at, inbox_rev, priority, due_at, gate, tenant_id';
 const MAY_RUN = '(deadline_at IS NULL OR deadline_at > ?)';
 
 type DueTuple = readonly [
@@ -32,11 +28,13 @@ type DueTuple = readonly [
   dueAt: number,
   gate: string,
   tenantId: string,
+  ...rest: RestTuple | readonly [],
 ];
 
 function candidate(lane: string, tuple: DueTuple): Candidate {
-  const [id, job_id, rev, created_at, inbox_rev, priority, due_at, gate, tenant_id] = tuple;
-  return { id, job_id, rev, created_at, inbox_rev, priority, due_at, gate, lane, tenant_id };
+  const [id, job_id, rev, created_at, inbox_rev, priority, due_at, gate, tenant_id, ...whole] = tuple;
+  const rest = whole.length === 0 ? null : restOf(whole);
+  return { id, job_id, rev, created_at, inbox_rev, priority, due_at, gate, lane, tenant_id, rest };
 }
 
 export type Stretch = {
@@ -64,24 +62,28 @@ export function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch
 /** So many jobs are few. */
 const FEW = 20;
 
+const DUE_IN_LANE = `WHERE ready = 1 AND lane = ? AND ${MAY_RUN} LIMIT +?`;
+const FEW_DUE = `SELECT ${COLUMNS} FROM jobs ${DUE_IN_LANE}`;
+const FEW_WHOLE = `SELECT ${COLUMNS}, ${REST} FROM jobs ${JOIN_REST} ${DUE_IN_LANE}`;
+
+type FewSearch = {
+  readonly lanes: readonly ClaimLane[];
+  readonly limit: number;
+  readonly now: number;
+  /** Read in full. */
+  readonly whole: boolean;
+};
+
 /**
  * Most claims come when one job has just been started, and nothing else is due. Then nobody's turn comes before another's,
  * and one statement for each lane finds all that there is, instead of five. In turn; null if there is more, or if some of it is under a limit.
  */
-export function fewDue(
-  db: Session,
-  { lanes, limit, now }: { lanes: readonly ClaimLane[]; limit: number; now: number },
-): readonly Candidate[] | null {
+export function fewDue(db: Session, { lanes, limit, now, whole }: FewSearch): readonly Candidate[] | null {
   if (lanes.some(({ rate }) => rate)) return null;
   const most = Math.min(limit, FEW);
   const found: Candidate[] = [];
   for (const { lane } of lanes) {
-    const tuples = db.tuples<DueTuple>(
-      `SELECT ${COLUMNS} FROM jobs WHERE ready = 1 AND lane = ? AND ${MAY_RUN} LIMIT +?`,
-      lane,
-      now,
-      most - found.length + 1,
-    );
+    const tuples = db.tuples<DueTuple>(whole ? FEW_WHOLE : FEW_DUE, lane, now, most - found.length + 1);
     found.push(...tuples.map((tuple) => candidate(lane, tuple)));
     if (found.length > most || found.some(({ gate }) => gate !== '')) return null;
   }

@@ -8,6 +8,7 @@ import {
   type RestOfIdle,
   type StoredRow,
 } from '../job-state.js';
+import type { ReadAhead } from '../read-ahead.js';
 import { isStill } from '../recent-jobs.js';
 import type { Session } from './session.js';
 
@@ -34,10 +35,19 @@ export function load(db: Session, jobId: string): Loaded | null {
   return assemble(row, log);
 }
 
-type Idle = IdleRow & { readonly id: number };
+/** A job that nobody runs: where it is, and how to find out whether it is the one that is remembered. */
+export type Idle = IdleRow & {
+  readonly id: number;
+  /** What makes it whole; null if that was not read with it. */
+  readonly rest: RestOfIdle | null;
+};
 
-type IdleTuple = readonly [
-  id: number,
+/** What a search selects of `jobs` besides, to have them whole, and joins for that. */
+export const REST = 'status, attempt_id, updated_at, state, first.body, ifnull(head.link, first.link)';
+export const JOIN_REST = `CROSS JOIN log AS first ON first.job = jobs.id AND first.rev = 1
+   LEFT JOIN log AS head ON jobs.rev > 1 AND head.job = jobs.id AND head.rev = jobs.rev`;
+
+export type RestTuple = readonly [
   status: Status,
   attemptId: string | null,
   updatedAt: number,
@@ -46,16 +56,27 @@ type IdleTuple = readonly [
   link: string,
 ];
 
+export function restOf([status, attempt_id, updated_at, state, created, link]: RestTuple): RestOfIdle {
+  return { status, attempt_id, updated_at, state, created, link };
+}
+
 /**
  * Due jobs, made whole. What this process saved itself is at hand; of the others their rows and two of the log of each
- * are read, all together. Nobody holds them and they have not ended, or they would not be due; so their rows are up to
- * date.
+ * are read, all together, unless they were read when they were found. Nobody holds them and they have not ended, or they would not
+ * be due; so their rows are up to date.
  */
-export function loadIdle(db: Session, rows: readonly Idle[]): Loaded[] {
-  const found = rows.map((row) => remembered(db, row));
+export function loadIdle(db: Session, reading: ReadAhead, rows: readonly Idle[]): Loaded[] {
+  let unknown = 0;
+  const found = rows.map((row): Loaded | null => {
+    const known = remembered(db, row);
+    if (known !== null) return known;
+    unknown += 1;
+    return row.rest && assembleIdle(row, row.rest);
+  });
+  reading.claimed(rows.length, unknown);
   const missing = rows.filter((_, i) => found[i] === null);
   if (missing.length === 0) return found as Loaded[];
-  const read = readIdle(db, missing);
+  const read = readRest(db, missing);
   return rows.map((row, i) => found[i] ?? assembleIdle(row, must(read.get(row.id), 'a due job has a log')));
 }
 
@@ -65,29 +86,13 @@ function remembered(db: Session, { job_id, rev, created_at, inbox_rev }: Idle): 
   return { job: known.job, link: known.link, inboxRev: inbox_rev };
 }
 
-const REST = `SELECT jobs.id, status, attempt_id, updated_at, state, first.body, ifnull(head.link, first.link) FROM jobs
-   CROSS JOIN log AS first ON first.job = jobs.id AND first.rev = 1
-   LEFT JOIN log AS head ON jobs.rev > 1 AND head.job = jobs.id AND head.rev = jobs.rev`;
-/** A job that comes alone needs no list to be taken apart. */
-const REST_OF_ONE = `${REST} WHERE jobs.id = ?`;
-const REST_OF_ALL = REST.replace(
-  'FROM jobs',
-  'FROM json_each(?) AS wanted CROSS JOIN jobs ON jobs.id = wanted.value',
-);
+const REST_OF_ALL = `SELECT jobs.id, ${REST} FROM json_each(?) AS wanted CROSS JOIN jobs ON jobs.id = wanted.value ${JOIN_REST}`;
 
-/** The rest of each, by where it is. */
-function readIdle(db: Session, rows: readonly Idle[]): Map<number, RestOfIdle> {
-  const ids = rows.map(({ id }) => id);
-  const tuples =
-    ids.length === 1
-      ? db.tuples<IdleTuple>(REST_OF_ONE, ids[0] ?? 0)
-      : db.tuples<IdleTuple>(REST_OF_ALL, `[${ids.join()}]`);
-  return new Map(
-    tuples.map(([id, status, attempt_id, updated_at, state, created, link]) => [
-      id,
-      { status, attempt_id, updated_at, state, created, link },
-    ]),
-  );
+/** By where each job is. */
+function readRest(db: Session, rows: readonly Idle[]): Map<number, RestOfIdle> {
+  const ids = JSON.stringify(rows.map(({ id }) => id));
+  const tuples = db.tuples<readonly [id: number, ...rest: RestTuple]>(REST_OF_ALL, ids);
+  return new Map(tuples.map(([id, ...rest]) => [id, restOf(rest)]));
 }
 
 export function logRow(jobId: string, { rev, command_id, body, link }: StoredLog): LogRow {

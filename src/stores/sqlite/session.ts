@@ -13,6 +13,8 @@ export class Session {
   readonly #db: Database;
   readonly #clock: StoreClock;
   readonly #statements = new Map<string, Statement>();
+  /** Those that answer with lists instead of objects. */
+  readonly #listing = new Map<string, Statement>();
   readonly recent = new RecentJobs<RecentRow>();
   /** How many transactions it has made. */
   commits = 0;
@@ -49,12 +51,14 @@ export class Session {
 
   /** Rows as lists of their columns: where many rows have many columns, half the cost of objects (bench/store.ts). */
   tuples<Tuple extends readonly SqlValue[]>(sql: string, ...values: readonly SqlValue[]): Tuple[] {
-    const statement = this.#prepare(sql);
-    if (statement.setReturnArrays === undefined) {
-      return statement.all(...values).map((row) => Object.values(row) as unknown as Tuple);
+    let statement = this.#listing.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      statement.setReturnArrays?.(true);
+      this.#listing.set(sql, statement);
     }
-    statement.setReturnArrays(true);
-    return statement.all(...values) as unknown as Tuple[];
+    const rows = statement.all(...values) as unknown as Tuple[];
+    return statement.setReturnArrays ? rows : rows.map((row) => Object.values(row) as unknown as Tuple);
   }
 
   /** Runs `work` alone and whole: what it wrote is durable when this returns, and gone if it throws. */
@@ -87,6 +91,7 @@ export class Session {
   async close(): Promise<void> {
     await this.#last;
     this.#statements.clear();
+    this.#listing.clear();
     this.#db.close();
   }
 

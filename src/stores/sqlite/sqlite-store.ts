@@ -3,6 +3,7 @@ import type { StoreClock } from '../../ports/clock.js';
 import type { CommitItem, CommitReply, EffectResult, NewMessage, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
+import { ReadAhead } from '../read-ahead.js';
 import { claim } from './claim.js';
 import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
@@ -39,6 +40,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
   });
+  const reading = new ReadAhead();
   /** For what comes in crowds, such as the ends of a thousand children: one sync of the disk for many. */
   const together = <Ask, Answer>(write: (ask: Ask) => Answer): ((ask: Ask) => Promise<Answer>) => {
     const group = groupCommit<Ask, Answer>((asks) => db.write(() => asks.map(write)), {
@@ -52,7 +54,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     commitWithin: () =>
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     begin: async () => begin(db),
-    claim: (request) => db.write(() => claim(db, request)),
+    claim: (request) => db.write(() => claim(db, reading, request)),
     beat(beating) {
       isHere(beating.worker);
       db.recent.begin();

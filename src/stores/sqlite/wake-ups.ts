@@ -7,9 +7,6 @@ import { nowAndThen } from '../now-and-then.js';
 import { leaveNews, newsAfter } from './news.js';
 import type { Session } from './session.js';
 
-/** How many lanes one look goes through. Polling finds what is in others. */
-const MOST_LANES = 100;
-
 /** The first commit is told of at once, what follows within this time together: each time costs a call of the system. */
 const APART_MS = 5;
 
@@ -48,10 +45,9 @@ export function watchedWakeUps(
       if (now === version) return;
       version = now;
       const before = heads;
-      heads = readyHeads(db);
-      const lanes = [...heads].flatMap(([lane, jobId]) => (before.get(lane) === jobId ? [] : [lane]));
       const news = newsAfter(db, read);
-      read = news.upTo;
+      ({ heads, upTo: read } = news);
+      const lanes = [...heads].flatMap(([lane, jobId]) => (before.get(lane) === jobId ? [] : [lane]));
       lanes.push(...news.lanes);
       if (lanes.length > 0) local.wake(lanes);
     } catch {
@@ -117,19 +113,4 @@ function touchFile(path: string, now: number): void {
 /** Another number whenever another connection has committed. */
 function versionOf(db: Session): number {
   return db.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0;
-}
-
-function readyHeads(db: Session): Map<string, string> {
-  const heads = new Map<string, string>();
-  for (let last = ''; heads.size < MOST_LANES;) {
-    const next = db.get<{ lane: string; job_id: string }>(
-      `SELECT lane, job_id FROM jobs WHERE ready = 1 AND lane > ?
-       ORDER BY lane, tenant_id, gate, priority DESC, due_at, job_id LIMIT 1`,
-      last,
-    );
-    if (!next) break;
-    last = next.lane;
-    heads.set(last, next.job_id);
-  }
-  return heads;
 }

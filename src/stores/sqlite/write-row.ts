@@ -3,7 +3,7 @@ import type { CommitItem } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
 import type { SqlValue } from './driver.js';
 import type { RecentRow, Session } from './session.js';
-import { batched, batchedInsert, type Batched, type Writes } from './writes.js';
+import { batched, batchedInsert, Overtaken, type Batched, type Writes } from './writes.js';
 
 /** The columns that may change with a job, besides `status`, `state` and `ready`. */
 const CHANGING = [
@@ -36,7 +36,6 @@ function isReady(db: Session, { dueAt }: ChangingColumns): 0 | 1 {
 }
 
 const NEW_COLUMNS = [
-  'id',
   'job_id',
   'bucket',
   'tenant_id',
@@ -51,30 +50,38 @@ const NEW_COLUMNS = [
   'state',
   ...CHANGING,
 ] as const;
-const INSERT = batchedInsert('jobs', NEW_COLUMNS);
+const INSERT = batchedInsert('jobs', [...NEW_COLUMNS, 'id']);
+const INSERT_ALONE = batchedInsert('jobs', NEW_COLUMNS)(1);
 
-/** Writes the row of a new job. Its id, or its job's, being taken undoes the transaction. Answers with where it goes. */
+/**
+ * Writes the row of a new job. Its id, or its job's, being taken undoes the transaction. Answers with where it goes: one that
+ * comes alone goes where SQLite puts it, which is the same place and need not be looked up.
+ */
 export function insertRow(db: Session, writes: Writes, job: Job): number {
   const row = rowOf(job);
+  const values = writes.isForOne ? [] : writes.newRows.next(INSERT);
+  values.push(
+    row.jobId,
+    bucketOf(row.jobId),
+    row.tenantId,
+    row.task,
+    row.queue,
+    row.lane,
+    row.gate,
+    row.priority,
+    row.createdAt,
+    row.status,
+    isReady(db, row),
+    encodeState(job),
+    ...changing(row),
+  );
+  if (writes.isForOne) {
+    const { changes, id } = db.run(INSERT_ALONE, ...values);
+    if (changes === 0) throw new Overtaken();
+    return id;
+  }
   const id = writes.newId();
-  writes.newRows
-    .next(INSERT)
-    .push(
-      id,
-      row.jobId,
-      bucketOf(row.jobId),
-      row.tenantId,
-      row.task,
-      row.queue,
-      row.lane,
-      row.gate,
-      row.priority,
-      row.createdAt,
-      row.status,
-      isReady(db, row),
-      encodeState(job),
-      ...changing(row),
-    );
+  values.push(id);
   return id;
 }
 

@@ -48,11 +48,14 @@ export class Writes {
   readonly rows: Pending;
   readonly newRows: Pending;
   readonly records: Pending;
+  /** One commit, and no more. */
+  readonly isForOne: boolean;
   readonly #db: Session;
   #lastId: number | null = null;
 
-  constructor(db: Session) {
+  constructor(db: Session, { isForOne = false }: { isForOne?: boolean } = {}) {
     this.#db = db;
+    this.isForOne = isForOne;
     this.log = new Pending(db);
     this.rows = new Pending(db);
     this.newRows = new Pending(db);

@@ -9,6 +9,11 @@ export class ReadAhead {
     return this.#pays;
   }
 
+  /** What was read ahead was of no use: there was too much of it. */
+  foundCrowd(): void {
+    this.#pays = false;
+  }
+
   /** Of so many jobs that were claimed, so many were not remembered. */
   claimed(jobs: number, unknown: number): void {
     if (jobs > 0) this.#pays = unknown > jobs / 2;
