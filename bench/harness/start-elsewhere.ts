@@ -1,19 +1,29 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** Between two starts: long enough for everything to have come to rest. */
-const PAUSE_MS = 15;
+export type Starts = {
+  readonly subject: string;
+  readonly url: string;
+  readonly count: number;
+  /** So long it starts others before, in quick succession: both processes compile what runs often. */
+  readonly warmUpMs?: number;
+};
 
-export type Starts = { readonly subject: string; readonly url: string; readonly count: number };
-
-/** Another process, which starts one job after the other, each with the time before its start as its input. */
-export async function startElsewhere(starts: Starts): Promise<{ ended: Promise<void> }> {
+/**
+ * Another process, which starts one job after the other, each with the time before its start as its input. How many it has
+ * started is told when it has ended: the last of them count.
+ */
+export async function startElsewhere(starts: Starts): Promise<{ ended: Promise<number> }> {
   const child = fork(fileURLToPath(new URL('subject-process.js', import.meta.url)), [
-    JSON.stringify({ role: 'starter', pauseMs: PAUSE_MS, ...starts }),
+    JSON.stringify({ role: 'starter', ...starts }),
   ]);
-  const ended = new Promise<void>((resolve, reject) => {
+  let started = 0;
+  child.once('message', (count) => {
+    started = Number(count);
+  });
+  const ended = new Promise<number>((resolve, reject) => {
     child.once('exit', (code) => {
-      if (code === 0) resolve();
+      if (code === 0) resolve(started);
       else reject(new Error(`the process that starts ended with ${code}`));
     });
   });

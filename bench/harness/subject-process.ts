@@ -13,7 +13,11 @@ export type Assignment = Ground & {
 /** `reason`: why there is nothing. */
 export type Answer = { readonly figures: readonly Figures[] } | { readonly reason: string };
 
-type Told = Assignment | (Starts & { readonly role: 'starter'; readonly pauseMs: number });
+type Told = Assignment | (Starts & { readonly role: 'starter' });
+
+/** Between two starts: long enough for everything to have come to rest. While warming up, for the slowest to keep pace. */
+const PAUSE_MS = 15;
+const SHORT_PAUSE_MS = 3;
 
 async function measure(told: Assignment): Promise<Answer> {
   const run = (await measuresOf(told.subject))[told.workload];
@@ -22,26 +26,38 @@ async function measure(told: Assignment): Promise<Answer> {
   return { figures: Array.isArray(found) ? found : [found as Figures] };
 }
 
-async function startOnly({ subject, url, count, pauseMs }: Starts & { pauseMs: number }): Promise<void> {
+/** How many it has started. */
+async function startOnly({ subject, url, count, warmUpMs = 0 }: Starts): Promise<number> {
   const starter = await starterOf(subject, url);
-  for (let n = 0; n < count; n++) {
+  const startOne = async (pauseMs: number): Promise<void> => {
     await starter.start('noop', `${process.hrtime.bigint()}`);
     await pause(pauseMs);
-  }
+  };
+  const until = performance.now() + warmUpMs;
+  let warm = 0;
+  for (; performance.now() < until; warm++) await startOne(SHORT_PAUSE_MS);
+  await pause(warmUpMs / 10);
+  for (let n = 0; n < count; n++) await startOne(PAUSE_MS);
   await starter.close();
+  return warm + count;
 }
 
 // Whoever has begun this is gone, and so is its database.
 process.once('disconnect', () => process.exit(1));
+
+const send = (message: Answer | number) =>
+  new Promise((resolve) => {
+    process.send?.(message, resolve);
+  });
 
 const told = JSON.parse(process.argv[2] ?? '{}') as Told;
 if (told.role === 'measure') {
   const answer = await measure(told).catch((error: unknown) => ({
     reason: String(error instanceof Error ? error.message : error).split('\n')[0] ?? '',
   }));
-  await new Promise((resolve) => process.send?.(answer, resolve));
+  await send(answer);
 } else {
-  await startOnly(told);
+  await send(await startOnly(told));
 }
 // Whatever a system has left open must not hold up the next.
 process.exit(0);

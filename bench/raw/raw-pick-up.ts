@@ -8,24 +8,28 @@ const CHANNEL = 'work';
 /** Insert and NOTIFY in one process, LISTEN and claim in another. Milliseconds from before the insert to the claimed job. */
 export async function rawPickUp(
   url: string,
-  count: number,
-  start: () => Promise<{ ended: Promise<void> }>,
+  start: () => Promise<{ ended: Promise<number> }>,
 ): Promise<number[]> {
   const [ear, hand] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
   await Promise.all([ear.connect(), hand.connect()]);
   const times: number[] = [];
+  let started = Number.POSITIVE_INFINITY;
   await new Promise<void>((resolve, reject) => {
     const look = async () => {
       for (const id of await claim(hand, 10, 'link')) {
         times.push(Number(process.hrtime.bigint() - BigInt(id)) / 1e6);
       }
-      if (times.length >= count) resolve();
+      if (times.length >= started) resolve();
     };
     ear.on('notification', () => void look().catch(reject));
     ear
       .query(`LISTEN ${CHANNEL}`)
       .then(start)
       .then(({ ended }) => ended)
+      .then((count) => {
+        started = count;
+        return look();
+      })
       .catch(reject);
   });
   await Promise.all([ear.end(), hand.end()]);

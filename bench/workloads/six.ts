@@ -108,18 +108,21 @@ async function sequentialSteps(open: OpenSystem, { urls: [url], size, warmUpMs }
 }
 
 /** The inputs are times of the machine's one monotonic clock, taken by the starter before it starts. */
-async function pickUp(open: OpenSystem, { urls: [url], size }: Ground, subject: string): Promise<Figures> {
+async function pickUp(
+  open: OpenSystem,
+  { urls: [url], size, warmUpMs }: Ground,
+  subject: string,
+): Promise<Figures> {
   const tookMs: number[] = [];
   const recorder = new Recorder((input) => {
     tookMs.push(Number(process.hrtime.bigint() - BigInt(input)) / 1e6);
   });
   const system = await open(url, recorder, 'latency');
   await system.work('noop');
-  const warm = Math.ceil(size * WARM_UP);
-  const starter = await startElsewhere({ subject, url, count: warm + size });
-  await Promise.all([recorder.until(warm + size), starter.ended]);
+  const starter = await startElsewhere({ subject, url, count: size, warmUpMs });
+  await recorder.until(await starter.ended);
   await system.close();
-  const measured = tookMs.slice(warm);
+  const measured = tookMs.slice(-size);
   return { 'p50 ms': quantile(measured, 0.5), 'p99 ms': quantile(measured, 0.99) };
 }
 

@@ -62,6 +62,7 @@ export const WORKLOADS: readonly Workload[] = [
     says: 'from before `start` in one process to the handler in another',
     sizes: { tiny: 10, small: 100, full: 300 },
     apart: true,
+    inTurn: true,
   },
   {
     id: 'backlog',
