@@ -68,6 +68,8 @@ export type Inside = {
   readonly isWorking: () => boolean | null;
 };
 
+const isMade = (job: NewJob | Promise<NewJob>): job is NewJob => !(job instanceof Promise);
+
 /** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
 export class Pawl {
   readonly #engine: Engine;
@@ -138,7 +140,7 @@ export class Pawl {
       const reading = definition.readInput(input, what);
       return reading instanceof Promise ? reading.then(make) : make(reading);
     });
-    const made = asked.some((job) => job instanceof Promise) ? await Promise.all(asked) : (asked as NewJob[]);
+    const made = asked.every(isMade) ? asked : await Promise.all(asked.map(async (job) => job));
     const started = await startJobs(this.#engine, made, tx === undefined ? {} : { tx });
     return started.map((one) => this.#handle<R>(one));
   }

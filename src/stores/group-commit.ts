@@ -70,7 +70,7 @@ export function groupCommit<Ask, Answer>(
       const answers = running instanceof Promise ? await running : running;
       let from = 0;
       for (const caller of group) {
-        answer(caller, group.length === 1 ? answers : answers.slice(from, (from += caller.asks.length)));
+        settle(caller, group.length === 1 ? answers : answers.slice(from, (from += caller.asks.length)));
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
@@ -81,7 +81,7 @@ export function groupCommit<Ask, Answer>(
   }
 
   /** What takes longer than the rest holds up nobody but whoever asked for it. */
-  function answer({ resolve, reject }: Waiting, own: Answers<Answer>): void {
+  function settle({ resolve, reject }: Waiting, own: Answers<Answer>): void {
     if (own.some((one) => one instanceof Promise)) Promise.all(own).then(resolve, reject);
     else resolve(own as readonly Answer[]);
   }

@@ -1,6 +1,7 @@
 import pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
 import { KEEP_ALIVE, leave } from './silence.js';
+import { giveUpIfSilent } from './statement.js';
 
 /** A statement that is given up, and its connection with it, once it has not been answered for so long. */
 export type Bounded = pg.QueryConfig & { readonly query_timeout?: number };
@@ -73,7 +74,10 @@ export class Connections {
     });
     // A connection that breaks while it is used is noticed by whoever uses it. Here it must only not end the process.
     pool.on('error', () => undefined);
-    pool.on('connect', (client) => client.on('error', () => this.#drop(client)));
+    pool.on('connect', (client) => {
+      client.on('error', () => this.#drop(client));
+      giveUpIfSilent(client, silenceMs);
+    });
     this.#pool = pool;
   }
 

@@ -31,10 +31,12 @@ export function questionOf(statement: string, values: readonly unknown[]): Buffe
 function partOf(value: unknown): string | Buffer | null | undefined {
   if (typeof value === 'string' || value === null || Buffer.isBuffer(value)) return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return Array.isArray(value) ? `{${value.map(elementOf).join()}}` : undefined;
+  return Array.isArray(value) ? `{${(value as Element[]).map(elementOf).join()}}` : undefined;
 }
 
-function elementOf(value: unknown): string {
+type Element = string | number | null;
+
+function elementOf(value: Element): string {
   return value === null ? 'NULL' : `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`;
 }
 

@@ -100,7 +100,7 @@ export class Session {
   /** A transaction whose statements may take as long as they like, or wait for others as long. */
   patient<T>(work: (db: Queries) => Promise<T>): Promise<T> {
     const unbounded = (client: pg.PoolClient) =>
-      work(this.#queries((asked) => this.#ask(client, asked, null)));
+      work(this.#queries((asked) => this.#ask(client, asked, { isPatient: true })));
     return this.#persist(() => this.#attempt(this.#keyed, unbounded));
   }
 
@@ -245,11 +245,11 @@ export class Session {
   #ask(
     client: pg.ClientBase,
     { sql, values }: Asked,
-    silenceMs: number | null = this.silenceMs,
+    { isPatient = false }: { isPatient?: boolean } = {},
   ): Promise<unknown[]> {
-    if (this.#prepares) return ask(client, { name: nameOf(sql), text: sql, values, silenceMs });
+    if (this.#prepares) return ask(client, { name: nameOf(sql), text: sql, values, isPatient });
     const query: Bounded = { text: sql, values: values as unknown[], types };
-    return client.query(silenceMs === null ? query : { ...query, query_timeout: silenceMs }).then(rowsOf);
+    return client.query(isPatient ? query : { ...query, query_timeout: this.silenceMs }).then(rowsOf);
   }
 
   #queries(send: (asked: Asked) => Promise<unknown[]>): Queries {

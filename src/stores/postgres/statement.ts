@@ -1,9 +1,10 @@
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import { questionOf } from './question.js';
 
 /** Of the driver's own queries, which its types keep to themselves: sends one with all that a server may have to be told. */
 const { submit: submitInFull } = pg.Query.prototype as unknown as {
-  submit(this: unknown, connection: pg.Connection): Error | null;
+  readonly submit: (this: unknown, connection: pg.Connection) => Error | null;
 };
 
 export type Prepared = {
@@ -11,8 +12,8 @@ export type Prepared = {
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  /** It is given up, and its connection with it, once it has not been answered for so long. Null: never. */
-  readonly silenceMs: number | null;
+  /** It may take as long as it likes: that its connection is silent meanwhile means nothing. */
+  readonly isPatient: boolean;
 };
 
 /** Times are whole milliseconds and fit a number exactly. */
@@ -22,49 +23,49 @@ export const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-type Told = Map<string, readonly Column[]>;
 type Column = { readonly name: string; readonly parse: (text: string) => unknown };
 
-/** What each connection has been told of the rows of what it has prepared, by name. */
-const described = new WeakMap<pg.Connection, Told>();
+/** What is known of a connection. */
+type Line = {
+  /** What it has been told of the rows of what it has prepared, by name. */
+  readonly described: Map<string, readonly Column[]>;
+  /** How many statements have been sent that are not patient, and not been answered. */
+  waiting: number;
+};
+const lines = new WeakMap<pg.Connection, Line>();
 
 /**
  * A prepared statement on a connection of ours. The driver asks each time what its rows look like, which never changes, and
  * writes four messages: what a connection has been told once is not asked again here, and the rest is one message.
  */
 class Statement {
-  /** For the driver, and as it calls them. It puts itself before the callback, to end the time. */
+  /** For the driver, and as it calls them. */
   readonly name: string;
   readonly text: string;
   readonly values: readonly unknown[];
-  readonly query_timeout: number | null;
   readonly portal = '';
-  callback: (error: Error | null) => void;
 
-  #rows: unknown[] = [];
+  readonly #isPatient: boolean;
+  readonly #answer: Answer;
+  readonly #rows: unknown[] = [];
   #columns: readonly Column[] = [];
-  /** Where what is found out about the columns belongs. */
-  #told: Told | null = null;
+  #line: Line | null = null;
 
-  constructor(
-    { name, text, values, silenceMs }: Prepared,
-    { resolve, reject }: { resolve: (rows: unknown[]) => void; reject: (error: Error) => void },
-  ) {
+  constructor({ name, text, values, isPatient }: Prepared, answer: Answer) {
     this.name = name;
     this.text = text;
     this.values = values;
-    this.query_timeout = silenceMs;
-    this.callback = (error) => (error === null ? resolve(this.#rows) : reject(error));
+    this.#isPatient = isPatient;
+    this.#answer = answer;
   }
 
   submit(connection: pg.Connection): Error | null {
-    const told = toldOf(connection);
-    const columns = told.get(this.name);
+    const line = lineOf(connection);
+    this.#line = line;
+    if (!this.#isPatient) line.waiting += 1;
+    const columns = line.described.get(this.name);
     const question = columns && questionOf(this.name, this.values);
-    if (!question) {
-      this.#told = told;
-      return submitInFull.call(this, connection);
-    }
+    if (!question) return submitInFull.call(this, connection);
     this.#columns = columns;
     connection.stream.write(question);
     return null;
@@ -85,25 +86,49 @@ class Statement {
   }
 
   handleCommandComplete(): void {
-    this.#told?.set(this.name, this.#columns);
+    const described = this.#line?.described;
+    if (described?.has(this.name) === false) described.set(this.name, this.#columns);
   }
 
   handleReadyForQuery(): void {
-    this.callback(null);
+    this.#ended();
+    this.#answer.resolve(this.#rows);
   }
 
+  /** Also before it is sent, where there is nothing to send it on. */
   handleError(error: Error): void {
-    this.callback(error);
+    this.#ended();
+    this.#answer.reject(error);
+  }
+
+  #ended(): void {
+    if (this.#line !== null && !this.#isPatient) this.#line.waiting -= 1;
+    this.#line = null;
   }
 }
+
+type Answer = { readonly resolve: (rows: unknown[]) => void; readonly reject: (error: Error) => void };
 
 // Behind other statements the driver sends only queries of its own. This is one, without what their constructor makes for others.
 Object.setPrototypeOf(Statement.prototype, pg.Query.prototype);
 
-function toldOf(connection: pg.Connection): Told {
-  let told = described.get(connection);
-  if (told === undefined) described.set(connection, (told = new Map()));
-  return told;
+function lineOf(connection: pg.Connection): Line {
+  let line = lines.get(connection);
+  if (line === undefined) lines.set(connection, (line = { described: new Map(), waiting: 0 }));
+  return line;
+}
+
+/**
+ * Gives a connection up once it has been silent for so long although a statement waits for its answer. The socket itself keeps the
+ * time: a timer for each statement takes a twenty-fifth of what a step costs.
+ */
+export function giveUpIfSilent(client: pg.ClientBase, silenceMs: number): void {
+  const { connection } = client as unknown as { readonly connection: pg.Connection & { stream: Socket } };
+  const { stream } = connection;
+  stream.setTimeout(silenceMs);
+  stream.on('timeout', () => {
+    if (lineOf(connection).waiting > 0) stream.destroy(new Error('read timeout'));
+  });
 }
 
 export function ask(client: pg.ClientBase, asked: Prepared): Promise<unknown[]> {

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { TcpProxy } from '../../src/matrix/tcp-proxy.js';
+import { binaryArray } from '../../src/stores/postgres/binary-array.js';
+import { Session } from '../../src/stores/postgres/session.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+/** With as little patience as is told, over a network that can be made silent. */
+async function sessionOf({ silenceMs = 5_000, prepare = true } = {}) {
+  const url = new URL(await server.createDatabase());
+  const proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
+  url.port = String(await proxy.open());
+  url.searchParams.set('silence_ms', String(silenceMs));
+  if (!prepare) url.searchParams.set('prepare', 'false');
+  const session = new Session({ url: url.toString() });
+  onTestFinished(async () => {
+    await session.close();
+    await proxy.close();
+  });
+  return { session, proxy };
+}
+
+const TEXTS = ['', "it's", 'a "word"', 'back\\slash', '{braces},', 'ünï — 🦀', 'NULL', 'line\nline', ' '];
+
+test.each([true, false])(
+  'values arrive as they were given, whether a connection knows the statement or not (prepared: %s)',
+  async (prepare) => {
+    const { session } = await sessionOf({ prepare });
+    const values = [
+      'ünï "quoted" \\ 🦀',
+      42,
+      null,
+      true,
+      2 ** 40,
+      TEXTS,
+      [3, null, -5],
+      binaryArray('text', TEXTS),
+      [],
+      1.5,
+    ];
+    const echo = () =>
+      session.single.rows(
+        `SELECT $1::text AS text, $2::int AS whole, $3::text AS nothing, $4::boolean AS yes, $5::bigint AS time,
+         $6::text[] AS texts, $7::int[] AS numbers, $8::text[] AS packed, $9::text[] AS none, $10::float8 AS part`,
+        values,
+      );
+    const arrived = {
+      text: values[0],
+      whole: 42,
+      nothing: null,
+      yes: true,
+      time: 2 ** 40,
+      texts: TEXTS,
+      numbers: [3, null, -5],
+      packed: TEXTS,
+      none: [],
+      part: 1.5,
+    };
+    for (let times = 0; times < 3; times++) expect(await echo()).toEqual([arrived]);
+  },
+);
+
+test('a kind of value that only the driver knows how to send is sent by it', async () => {
+  const { session } = await sessionOf();
+  const when = new Date(86_400_000);
+  const ask = () =>
+    session.single.rows("SELECT to_char($1::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day", [when]);
+  for (let times = 0; times < 2; times++) expect(await ask()).toEqual([{ day: '1970-01-02' }]);
+});
+
+test('a statement that is asked again before its first answer, one without rows, and one with many', async () => {
+  const { session } = await sessionOf();
+  await session.single.rows('CREATE TABLE t (n int PRIMARY KEY)');
+  const insert = 'INSERT INTO t VALUES ($1)';
+  const [, , , , found] = await session.transaction((db) =>
+    Promise.all([
+      db.rows(insert, [1]),
+      db.rows(insert, [2]),
+      db.rows(insert, [3]),
+      db.rows('SELECT n FROM t WHERE n > $1', [9]),
+      db.rows('SELECT n FROM t ORDER BY n'),
+    ]),
+  );
+  expect(found).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+  expect(await session.single.rows('SELECT n FROM t WHERE n > $1', [2])).toEqual([{ n: 3 }]);
+  expect(await session.single.rows(insert, [4])).toEqual([]);
+});
+
+test('a statement that fails, known or not, says why, and is asked again on the same connection', async () => {
+  const { session } = await sessionOf();
+  const divide = (by: number) => session.single.rows<{ n: number }>('SELECT 6 / $1::int AS n', [by]);
+  const failing = {
+    code: 'STORE_UNAVAILABLE',
+    message: expect.stringContaining('division by zero') as string,
+  };
+  await expect(divide(0)).rejects.toMatchObject(failing);
+  expect(await divide(2)).toEqual([{ n: 3 }]);
+  await expect(divide(0)).rejects.toMatchObject(failing);
+  expect(await divide(3)).toEqual([{ n: 2 }]);
+  const undone = session.transaction(async (db) => {
+    await db.rows('CREATE TABLE gone (n int)');
+    await db.rows('SELECT 6 / $1::int AS n', [0]);
+  });
+  await expect(undone).rejects.toMatchObject(failing);
+  expect(await session.single.rows("SELECT to_regclass('gone') AS gone")).toEqual([{ gone: null }]);
+});
+
+test('GUA-11 a connection that was quiet for long, with nothing to answer, is used; once it is silent it is given up', async () => {
+  const { session, proxy } = await sessionOf({ silenceMs: 300 });
+  const ask = () => session.single.rows<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const [first] = await ask();
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(await ask()).toEqual([first]);
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  proxy.become('black hole');
+  await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
+  proxy.become('open');
+  expect(await ask()).not.toEqual([first]);
+});
+
+test('GUA-11 a statement that takes too long is given up, unless it may', async () => {
+  const { session } = await sessionOf({ silenceMs: 300 });
+  const slow = 'SELECT 1 AS n FROM pg_sleep(1)';
+  expect(await session.patient((db) => db.rows(slow))).toEqual([{ n: 1 }]);
+  await expect(session.transaction((db) => db.rows(slow))).rejects.toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+  });
+});
