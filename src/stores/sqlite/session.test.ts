@@ -55,3 +55,36 @@ test('a write that nobody is in the way of is done when it returns, and one that
   await expect(failing).rejects.toThrow('no');
   expect(count()).toBe(1);
 });
+
+test('a statement by itself is written at once, unless a constraint, another process or an earlier write is in the way', async () => {
+  const { session, clock, other } = await blocked();
+  const insert = (name: string | null) => session.writeAlone('INSERT INTO strict_t VALUES (?)', name);
+  const names = () =>
+    other
+      .prepare('SELECT name FROM strict_t')
+      .all()
+      .map(({ name }) => name);
+  other.exec('COMMIT; CREATE TABLE strict_t (name TEXT NOT NULL UNIQUE); BEGIN IMMEDIATE');
+  expect(insert('a')).toBe(false);
+  const queued = session.write(() => session.run('INSERT INTO strict_t VALUES (?)', 'queued'));
+  other.exec('COMMIT');
+  // Somebody waits for his turn, who came before.
+  expect(insert('b')).toBe(false);
+  clock.advance(3);
+  await queued;
+  expect(insert('c')).toBe(true);
+  expect(insert('c')).toBe(false);
+  expect(insert(null)).toBe(false);
+  expect(names()).toEqual(['queued', 'c']);
+  expect(session.commits).toBe(2);
+});
+
+test('a statement by itself that fails for another reason says why, and nothing of it is there', async () => {
+  const { session, other } = await blocked();
+  other.exec('COMMIT; CREATE TRIGGER full BEFORE INSERT ON t BEGIN SELECT json(new.name); END');
+  expect(() => session.writeAlone('INSERT INTO t VALUES (?)', '{')).toThrow(
+    expect.objectContaining({ code: 'STORE_UNAVAILABLE' }),
+  );
+  expect(session.writeAlone('INSERT INTO t VALUES (?)', '{}')).toBe(true);
+  expect(session.get('SELECT count(*) AS count FROM t')).toEqual({ count: 1 });
+});
