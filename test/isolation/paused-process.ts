@@ -36,6 +36,17 @@ Session.prototype.write = function stoppable<T>(this: Session, work: () => T): P
   return write.call(this, stopped) as Promise<T>;
 };
 
+// A statement that is its own transaction is put into one that can be stopped.
+const writeAlone = Reflect.get(Session.prototype, 'writeAlone');
+Session.prototype.writeAlone = function stoppable(this: Session, sql, ...values): boolean {
+  if (!pauses) return writeAlone.call(this, sql, ...values);
+  this.run('BEGIN IMMEDIATE');
+  const written = writeAlone.call(this, sql, ...values);
+  if (written) standStill();
+  this.run(written ? 'COMMIT' : 'ROLLBACK');
+  return written;
+};
+
 let store: Store | undefined;
 
 async function obey(order: Order): Promise<unknown> {
