@@ -24,11 +24,17 @@ export const types = {
 };
 
 type Column = { readonly name: string; readonly parse: (text: string) => unknown };
+type Columns = {
+  readonly list: readonly Column[];
+  /** A row of nulls. A copy of it has all its columns already, which is faster than adding them one by one. */
+  readonly empty: Readonly<Record<string, unknown>>;
+};
+const NO_COLUMNS: Columns = { list: [], empty: {} };
 
 /** What is known of a connection. */
 type Line = {
   /** What it has been told of the rows of what it has prepared, by name. */
-  readonly described: Map<string, readonly Column[]>;
+  readonly described: Map<string, Columns>;
   /** How many statements have been sent that are not patient, and not been answered. */
   waiting: number;
 };
@@ -48,7 +54,7 @@ class Statement {
   readonly #isPatient: boolean;
   readonly #answer: Answer;
   readonly #rows: unknown[] = [];
-  #columns: readonly Column[] = [];
+  #columns = NO_COLUMNS;
   #line: Line | null = null;
 
   constructor({ name, text, values, isPatient }: Prepared, answer: Answer) {
@@ -72,15 +78,20 @@ class Statement {
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly pg.FieldDef[] }): void {
-    this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: types.getTypeParser(dataTypeID) }));
+    this.#columns = {
+      list: fields.map(({ name, dataTypeID }) => ({ name, parse: types.getTypeParser(dataTypeID) })),
+      empty: Object.fromEntries(fields.map(({ name }) => [name, null])),
+    };
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    const row: Record<string, unknown> = {};
+    const { list, empty } = this.#columns;
+    const row: Record<string, unknown> = { ...empty };
     for (let i = 0; i < fields.length; i++) {
-      const { name, parse } = this.#columns[i] as Column;
       const text = fields[i] as string | null;
-      row[name] = text === null ? null : parse(text);
+      if (text === null) continue;
+      const { name, parse } = list[i] as Column;
+      row[name] = parse(text);
     }
     this.#rows.push(row);
   }
