@@ -149,7 +149,7 @@ const AT_ONCE = 500;
 const MOST_UNDER_WAY = 3;
 
 async function sendInParts(engine: Engine, decided: readonly Decided[]): Promise<Sent> {
-  if (decided.length <= AT_ONCE) {
+  if (decided.length > 0 && decided.length <= AT_ONCE) {
     const all = decided.map((one) => itemOf(engine, one));
     return { items: all, replies: await send(engine, all, { goOn: patience(engine) }) };
   }

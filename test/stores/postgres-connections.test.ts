@@ -1,36 +1,9 @@
-import { connect, createServer, type AddressInfo } from 'node:net';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Connections } from '../../src/stores/postgres/connections.js';
 import { fakeClock, type FakeClock } from '../../src/testkit/fake-clock.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
-
-/** The address of a proxy that tells whoever connects of another process than the server's, as poolers do. */
-async function behindPooler(url: string): Promise<string> {
-  const { port, hostname } = new URL(url);
-  const proxy = createServer((client) => {
-    const server = connect(Number(port), hostname);
-    server.on('data', (bytes) => client.write(withOtherProcess(bytes)));
-    client.on('data', (bytes) => server.write(bytes));
-    for (const [one, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      one.on('error', () => other.destroy());
-      one.on('close', () => other.destroy());
-    }
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void proxy.close());
-  return url.replace(`${hostname}:${port}`, `127.0.0.1:${(proxy.address() as AddressInfo).port}`);
-}
-
-/** `K`, twelve bytes, is where the server tells of its process. */
-function withOtherProcess(bytes: Buffer): Buffer {
-  const at = bytes.indexOf(Buffer.from([0x4b, 0, 0, 0, 12]));
-  if (at >= 0) bytes.writeInt32BE(bytes.readInt32BE(at + 5) + 1, at + 5);
-  return bytes;
-}
+import { behindPooler } from './behind-pooler.js';
 
 type Options = { readonly pooler?: boolean; readonly max?: number; readonly clock?: FakeClock | null };
 

@@ -1,8 +1,10 @@
+import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { TcpProxy } from '../../src/matrix/tcp-proxy.js';
 import { binaryArray } from '../../src/stores/postgres/binary-array.js';
 import { Session } from '../../src/stores/postgres/session.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { behindPooler } from './behind-pooler.js';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -11,8 +13,10 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** With as little patience as is told, over a network that can be made silent. */
-async function sessionOf({ silenceMs = 5_000, prepare = true } = {}) {
-  const url = new URL(await server.createDatabase());
+async function sessionOf({ silenceMs = 5_000, prepare = true, pooler = false, query = '' } = {}) {
+  const database = await server.createDatabase();
+  const url = new URL(pooler ? await behindPooler(database) : database);
+  url.search = query;
   const proxy = new TcpProxy({ host: url.hostname, port: Number(url.port) });
   url.port = String(await proxy.open());
   url.searchParams.set('silence_ms', String(silenceMs));
@@ -121,6 +125,39 @@ test('GUA-11 a connection that was quiet for long, with nothing to answer, is us
   await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
   proxy.become('open');
   expect(await ask()).not.toEqual([first]);
+});
+
+test('GUA-11 behind a pooler, too, the first silence gives up all connections that were quiet', async () => {
+  const { session, proxy } = await sessionOf({ silenceMs: 1_000, pooler: true });
+  const ask = () => session.listed.rows<{ n: number }>('SELECT 1 AS n');
+  await Promise.all(Array.from({ length: 4 }, ask));
+  expect(proxy.held).toBe(4);
+  proxy.become('black hole');
+  proxy.become('open');
+  const askedAt = performance.now();
+  expect(await ask()).toEqual([{ n: 1 }]);
+  // One silence; one by one it would be four.
+  expect(performance.now() - askedAt).toBeLessThan(3_000);
+});
+
+test('a bound that the address sets on every query ends with its answer', async () => {
+  const { session } = await sessionOf({ query: 'query_timeout=300' });
+  const ask = () => session.single.rows<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  const first = await ask();
+  await new Promise((resolve) => setTimeout(resolve, 800));
+  expect(await ask()).toEqual(first);
+});
+
+test('a parser of the application that throws fails the statement, and not the process', async () => {
+  const { session } = await sessionOf();
+  const JSONB = 3_802;
+  const before = pg.types.getTypeParser(JSONB);
+  pg.types.setTypeParser(JSONB, () => {
+    throw new Error('no');
+  });
+  onTestFinished(() => pg.types.setTypeParser(JSONB, before));
+  const ask = () => session.single.rows("SELECT '{}'::jsonb AS value");
+  for (let times = 0; times < 2; times++) await expect(ask()).rejects.toThrow('no');
 });
 
 test('GUA-11 a statement that takes too long is given up, unless it may', async () => {

@@ -31,10 +31,15 @@ export function questionOf(statement: string, values: readonly unknown[]): Buffe
 function partOf(value: unknown): string | Buffer | null | undefined {
   if (typeof value === 'string' || value === null || Buffer.isBuffer(value)) return value;
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return Array.isArray(value) ? `{${(value as Element[]).map(elementOf).join()}}` : undefined;
+  return isList(value) ? `{${value.map(elementOf).join()}}` : undefined;
 }
 
 type Element = string | number | null;
+
+function isList(value: unknown): value is readonly Element[] {
+  const isElement = (one: unknown) => typeof one === 'string' || typeof one === 'number' || one === null;
+  return Array.isArray(value) && value.every(isElement);
+}
 
 function elementOf(value: Element): string {
   return value === null ? 'NULL' : `"${String(value).replaceAll(/["\\]/g, '\\$&')}"`;

@@ -219,12 +219,17 @@ export class Session {
 
   /** All of it travels together: if the statement fails, the server takes the COMMIT behind it for a rollback. */
   async #enclosed(connections: Connections, client: pg.PoolClient, asked: Asked): Promise<unknown[]> {
-    const [, rows, ended] = await Promise.allSettled([
+    const [begun, rows, ended] = await Promise.allSettled([
       this.say(client, connections.beginOf(client)),
       this.#ask(client, asked),
       this.say(client, 'COMMIT'),
     ]);
     connections.release(client, ended.status === 'rejected');
+    const failed = [begun, rows, ended].flatMap((one) =>
+      one.status === 'rejected' ? [one.reason as unknown] : [],
+    );
+    // Of a silent network any of them may be the first to tell; to the others their connection has broken.
+    if (failed.some(isSilence)) throw failed.find(isSilence);
     if (rows.status === 'rejected') throw rows.reason;
     if (ended.status === 'rejected') throw ended.reason;
     return rows.value;

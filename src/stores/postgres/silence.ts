@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { PawlError } from '../../errors.js';
 
 /**
- * How long a statement may go unanswered before its connection is given up, and how long a connection may take. On a
+ * How long nothing may pass on a connection while a statement waits for its answer, and how long a connection may take. On a
  * network that swallows what is sent nobody is told anything, and the kernel would wait for a quarter of an hour: for so
  * long a worker could neither claim nor renew its lease. Shorter cuts off statements that are merely slow, which are then
  * sent again; longer leaves workers idle after the network is back. `?silence_ms=…` in the address sets another.

@@ -50,12 +50,15 @@ class Statement {
   readonly text: string;
   readonly values: readonly unknown[];
   readonly portal = '';
+  /** Set by the driver where its own settings bound every query: it then waits to be told that this one has ended. */
+  declare callback?: () => void;
 
   readonly #isPatient: boolean;
   readonly #answer: Answer;
   readonly #rows: unknown[] = [];
   #columns = NO_COLUMNS;
   #line: Line | null = null;
+  #misread: Error | null = null;
 
   constructor({ name, text, values, isPatient }: Prepared, answer: Answer) {
     this.name = name;
@@ -67,10 +70,10 @@ class Statement {
 
   submit(connection: pg.Connection): Error | null {
     const line = lineOf(connection);
-    this.#line = line;
-    if (!this.#isPatient) line.waiting += 1;
     const columns = line.described.get(this.name);
     const question = columns && questionOf(this.name, this.values);
+    this.#line = line;
+    if (!this.#isPatient) line.waiting += 1;
     if (!question) return submitInFull.call(this, connection);
     this.#columns = columns;
     connection.stream.write(question);
@@ -85,15 +88,12 @@ class Statement {
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    const { list, empty } = this.#columns;
-    const row: Record<string, unknown> = { ...empty };
-    for (let i = 0; i < fields.length; i++) {
-      const text = fields[i] as string | null;
-      if (text === null) continue;
-      const { name, parse } = list[i] as Column;
-      row[name] = parse(text);
+    try {
+      this.#rows.push(rowOf(this.#columns, fields));
+    } catch (error) {
+      // A parser that the application has set. Thrown from here it would end the process.
+      this.#misread = error instanceof Error ? error : new Error(String(error));
     }
-    this.#rows.push(row);
   }
 
   handleCommandComplete(): void {
@@ -103,7 +103,8 @@ class Statement {
 
   handleReadyForQuery(): void {
     this.#ended();
-    this.#answer.resolve(this.#rows);
+    if (this.#misread === null) this.#answer.resolve(this.#rows);
+    else this.#answer.reject(this.#misread);
   }
 
   /** Also before it is sent, where there is nothing to send it on. */
@@ -115,7 +116,19 @@ class Statement {
   #ended(): void {
     if (this.#line !== null && !this.#isPatient) this.#line.waiting -= 1;
     this.#line = null;
+    this.callback?.();
   }
+}
+
+function rowOf({ list, empty }: Columns, fields: readonly (string | null)[]): unknown {
+  const row: Record<string, unknown> = { ...empty };
+  for (let i = 0; i < fields.length; i++) {
+    const text = fields[i] as string | null;
+    if (text === null) continue;
+    const { name, parse } = list[i] as Column;
+    row[name] = parse(text);
+  }
+  return row;
 }
 
 type Answer = { readonly resolve: (rows: unknown[]) => void; readonly reject: (error: Error) => void };
@@ -130,7 +143,7 @@ function lineOf(connection: pg.Connection): Line {
 }
 
 /**
- * Gives a connection up once it has been silent for so long although a statement waits for its answer. The socket itself keeps the
+ * Gives a connection up once nothing has passed for so long although a statement waits for its answer. The socket itself keeps the
  * time: a timer for each statement takes a twenty-fifth of what a step costs.
  */
 export function giveUpIfSilent(client: pg.ClientBase, silenceMs: number): void {

@@ -38,7 +38,8 @@ const SAVED_ALONE: readonly CommitReply[] = [SAVED];
 function saveAlone(db: Session, item: CommitItem): boolean {
   const known = db.recent.get(item.jobId);
   if (known?.head !== item.rev - 1 || item.job !== null || !isPlainRecord(item)) return false;
-  if (item.noResultOf !== null || item.outbox.length > 0 || item.consumed.length > 0) return false;
+  if (item.noResultOf !== null || item.dlqItem !== null) return false;
+  if (item.outbox.length + item.consumed.length + item.identities.length > 0) return false;
   if (!recordAlone(db, known.id, item)) return false;
   remember(db, known.id, item);
   return true;
