@@ -28,9 +28,35 @@ const everyField = {
   firedBy: { scheduleId: 'nightly', fireAt: 1_772_020_800_000 },
 };
 
+/** Nothing of this is as most jobs have it. */
+const unusual = {
+  ...everyField,
+  attemptBase: 2,
+  queue: 'slow',
+  priority: -7,
+  scheduleType: 'cron',
+  retry: { maxRetries: 9, baseMs: 50, maxBackoffMs: 500, jitterMs: 0 },
+  recovery: 'abort',
+  maxRecoveries: 0,
+} as const;
+
+/** All of this is. */
+const usual = {
+  tenantId: 'default',
+  taskId: 'job_00000001',
+  idempotencyKey: 'job_00000001',
+  traceId: 'trace-run-job_00000001-8d0fef97-3b71-4c81-9579-5088e5291318',
+};
+
+const namedAfterItsWorker = event('attempt.started', {
+  actor: 'worker:worker-a',
+  attemptId: 'worker-a.1/1',
+  worker: { id: 'worker-a', incarnation: 'worker-a.1' },
+});
+
 const LOGS: readonly (readonly (readonly Event[])[])[] = [
   [
-    created(everyField),
+    created(unusual),
     [claimedBy('worker-a')],
     [event('step.failed'), event('step.recorded', { output: '{"text":"Zürich \\n 東京 🚀"}' })],
     [event('effect.intended')],
@@ -57,6 +83,17 @@ const LOGS: readonly (readonly (readonly Event[])[])[] = [
     [event('job.succeeded')],
   ],
   [scheduled(), [event('job.cancelled', { reason: 'changed my mind' })]],
+  [
+    created(usual),
+    [namedAfterItsWorker],
+    [
+      event('step.recorded'),
+      event('wait.completed', { payload: null }),
+      event('wait.completed', { payload: '"yes"' }),
+      event('step.recorded', { occurrence: 2 }),
+    ],
+    [event('job.succeeded')],
+  ],
 ];
 
 const file = new URL(`test/golden/events-v${CODEC_VERSION}.json`, `file://${process.cwd()}/`);

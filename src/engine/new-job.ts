@@ -5,6 +5,7 @@ import {
   canonicalJson,
   DEFAULT_MAX_RECOVERIES,
   DEFAULT_RETRY,
+  traceOf,
   type IdempotencyVerdict,
   type Job,
   type JobSpec,
@@ -122,7 +123,7 @@ export function newJob(
     inputHash: sha256(canonicalJson(input)),
     idempotencyKey: idempotencyKey ?? jobId,
     idempotencyScope: scope,
-    traceId: options.traceId ?? `trace-run-${jobId}-${newUuid(engine)}`,
+    traceId: options.traceId ?? traceOf(jobId, newUuid(engine)),
     traceparent: options.traceparent ?? null,
     scheduleType: 'at',
     scheduledAt,
@@ -160,18 +161,16 @@ function scheduledAtOf({ delay, runAt }: StartOptions, now: number): number {
   });
 }
 
-const HEX = '0123456789abcdef';
+/** The hexadecimal digits of every byte: `toString(16)` takes numbers for fractions, which is slow. */
+const DIGITS = '0123456789abcdef'.split('');
+const BYTES = DIGITS.flatMap((high) => DIGITS.map((low) => high + low));
+
+const quad = (value: number): string => `${BYTES[value >>> 8]}${BYTES[value & 0xff]}`;
 
 /** Version 4, from the Random port. */
 export function newUuid({ random }: Pick<Engine, 'random'>): string {
-  // `toString(16)` takes numbers for fractions, which is slow.
-  const hex = (digits: number): string => {
-    let text = '';
-    for (let rest = random.int(16 ** digits); text.length < digits; rest >>>= 4) {
-      text = HEX.charAt(rest & 15) + text;
-    }
-    return text;
-  };
-  const variant = HEX.charAt(8 + random.int(4));
-  return `${hex(8)}-${hex(4)}-4${hex(3)}-${variant}${hex(3)}-${hex(6)}${hex(6)}`;
+  const drawn = (): string => quad(random.int(0x1_0000));
+  const version = quad(0x4000 | random.int(0x1000));
+  const variant = quad(0x8000 | random.int(0x4000));
+  return `${drawn()}${drawn()}-${drawn()}-${version}-${variant}-${drawn()}${drawn()}${drawn()}`;
 }

@@ -1,3 +1,4 @@
+import { impliedPlaces, type PayloadPlace } from './encode-events.js';
 import type { Event } from './event.js';
 import { readEvent } from './read-event.js';
 import * as is from './shape.js';
@@ -5,11 +6,8 @@ import * as is from './shape.js';
 type RawEvent = Readonly<Record<string, unknown>>;
 /** Step n turns an event as version n+1 wrote it into one as version n+2 would have. */
 type Upgrade = (event: RawEvent) => RawEvent;
-/** Version 2 leaves nulls out; what version 1 wrote it can read as it stands. */
-const UPGRADES: readonly Upgrade[] = [(event) => event];
-
-/** Which event of the commit a payload line belongs to, and as which field. */
-type PayloadPlace = readonly [event: number, field: string];
+/** Version 2 leaves out nulls, version 3 also what is usual or clear; each can read what the one before wrote as it stands. */
+const UPGRADES: readonly Upgrade[] = [(event) => event, (event) => event];
 
 export type Decoded =
   | { readonly ok: true; readonly events: readonly Event[] }
@@ -28,9 +26,9 @@ export function decodeEvents(body: string, upgrades: readonly Upgrade[] = UPGRAD
       problem: `written in version ${header.v}, known up to ${latest}`,
     };
   }
-  if (header.payloads.length !== payloads.length)
-    return unreadable('not as many payloads as the header names');
-  for (const [n, [index, field]] of header.payloads.entries()) {
+  const places = header.payloads ?? impliedPlaces(header.events);
+  if (places.length !== payloads.length) return unreadable('not as many payloads as events have places for');
+  for (const [n, [index, field]] of places.entries()) {
     const event = header.events[index];
     if (event === undefined) return unreadable('a payload of no event');
     event[field] = payloads[n];
@@ -61,40 +59,32 @@ type MutableEvent = Record<string, unknown>;
 
 type Header = {
   readonly v: number;
-  readonly payloads: readonly PayloadPlace[];
+  /** Null where they are not mentioned. */
+  readonly payloads: readonly PayloadPlace[] | null;
   readonly events: readonly MutableEvent[];
-};
-
-const place: is.Read<PayloadPlace> = (value) => {
-  if (Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'string') {
-    return [value[0], value[1]];
-  }
-  throw new is.Misfit('');
-};
-
-const rawEvent: is.Read<MutableEvent> = (value) => {
-  if (is.isRecord(value)) return value;
-  throw new is.Misfit('');
 };
 
 /** More than any commit holds. */
 const MOST_EVENTS = 100_000;
 const version = is.integer({ min: 1, max: 1_000_000 });
-const places = is.list(place, { min: 0, max: MOST_EVENTS });
-const rawEvents = is.list(rawEvent, { min: 1, max: MOST_EVENTS });
-
-const NO_PLACES: readonly PayloadPlace[] = [];
-/** Payloads are not mentioned where there are none. */
-const readHeader = (it: Readonly<Record<string, unknown>>): Header => ({
-  v: version(it['v']),
-  payloads: it['payloads'] === undefined ? NO_PLACES : places(it['payloads']),
-  events: rawEvents(it['events']),
-});
 
 function parseHeader(text: string): Header | null {
   try {
-    return readHeader(rawEvent(JSON.parse(text)));
+    const it: unknown = JSON.parse(text);
+    if (!is.isRecord(it) || !isListOf(is.isRecord, it['events']) || it['events'].length === 0) return null;
+    const payloads = it['payloads'] ?? null;
+    if (payloads !== null && !isListOf(isPlace, payloads)) return null;
+    return { v: version(it['v']), payloads, events: it['events'] };
   } catch {
     return null;
   }
 }
+
+function isListOf<T>(isOne: (value: unknown) => value is T, value: unknown): value is T[] {
+  if (!Array.isArray(value) || value.length > MOST_EVENTS) return false;
+  for (let i = 0; i < value.length; i++) if (!isOne(value[i])) return false;
+  return true;
+}
+
+const isPlace = (value: unknown): value is PayloadPlace =>
+  Array.isArray(value) && typeof value[0] === 'number' && typeof value[1] === 'string';

@@ -1,13 +1,14 @@
+import { encodeSpec, quote } from './encode-spec.js';
 import type { Event, EventOf, EventType } from './event.js';
-import type { JobSpec } from './job.js';
 import type { JsonText } from './payload.js';
+import { isNamedAfter } from './usual.js';
 
 /**
  * The version that this release writes. It reads every version from 1 on, and refuses a later one. A change of
  * any event's fields takes a new number, a step in UPGRADES, and a new golden file beside the old ones. A release
  * that can read a new version must be out everywhere before one writes it.
  */
-export const CODEC_VERSION = 2;
+export const CODEC_VERSION = 3;
 
 /**
  * Events that hold user data: in which field, and how the rest is written. The payload goes on a line of its own.
@@ -16,6 +17,8 @@ export const CODEC_VERSION = 2;
 type Split<T extends EventType> = {
   readonly field: string;
   readonly payloadOf: (event: EventOf<T>) => JsonText | null;
+  /** Some of these events have no payload. */
+  readonly isOptional?: true;
   /** Not for what is written by hand. */
   readonly rest?: (event: EventOf<T>) => object;
 };
@@ -32,6 +35,7 @@ const SPLIT: { readonly [T in EventType]?: Split<T> } = {
   'wait.completed': {
     field: 'payload',
     payloadOf: ({ payload }) => payload,
+    isOptional: true,
     rest: ({ type, at, actor, wait, outcome }) => ({ type, at, actor, wait, outcome }),
   },
   'step.recorded': {
@@ -60,6 +64,7 @@ const SPLIT: { readonly [T in EventType]?: Split<T> } = {
   'effect.reconciled': {
     field: 'result',
     payloadOf: ({ result }) => result,
+    isOptional: true,
     rest: ({ type, at, actor, step, occurrence, entry, verdict }) => ({
       type,
       at,
@@ -80,27 +85,49 @@ const SPLIT: { readonly [T in EventType]?: Split<T> } = {
 /**
  * The events of one commit as text: a header line of JSON, then each payload on its own line, untouched.
  * Payloads are neither parsed nor escaped again. An event repeats `at` and `actor` only if they differ from the
- * event before it, and what is null in a job's spec is left out. `payloads` says which event each line belongs to, and as
- * which field: what was written needs no table to be read.
+ * event before it, and what is null or usual is left out. Which event a line belongs to is said only where one of them may also have
+ * none: else they have one each, in order.
  */
 export function encodeEvents(events: readonly Event[]): string {
   let headers = '';
-  let places = '';
   let payloads = '';
+  let isClear = true;
   let previous: Event | null = null;
   for (let index = 0; index < events.length; index++) {
     const event = events[index] as Event;
     const split = SPLIT[event.type] as Split<EventType> | undefined;
-    const payload = split ? split.payloadOf(event) : null;
-    if (split && payload !== null) {
-      places += `${places === '' ? '' : ','}[${index},"${split.field}"]`;
-      payloads += `\n${payload}`;
+    if (split) {
+      const payload = split.payloadOf(event);
+      if (payload !== null) payloads += `\n${payload}`;
+      if (split.isOptional) isClear = false;
     }
     headers += `${index === 0 ? '' : ','}${headerOf(event, previous)}`;
     previous = event;
   }
-  const payloadPlaces = places === '' ? '' : `"payloads":[${places}],`;
-  return `{"v":${CODEC_VERSION},${payloadPlaces}"events":[${headers}]}${payloads}`;
+  const places = isClear || payloads === '' ? '' : `"payloads":${JSON.stringify(placesOf(events))},`;
+  return `{"v":${CODEC_VERSION},${places}"events":[${headers}]}${payloads}`;
+}
+
+/** Which event of the commit a payload line belongs to, and as which field. */
+export type PayloadPlace = readonly [event: number, field: string];
+
+function placesOf(events: readonly Event[]): PayloadPlace[] {
+  const places: PayloadPlace[] = [];
+  for (const [index, event] of events.entries()) {
+    const split = SPLIT[event.type] as Split<EventType> | undefined;
+    if (split && split.payloadOf(event) !== null) places.push([index, split.field]);
+  }
+  return places;
+}
+
+/** The same where it was not said. */
+export function impliedPlaces(events: readonly { readonly type?: unknown }[]): PayloadPlace[] {
+  const places: PayloadPlace[] = [];
+  for (let index = 0; index < events.length; index++) {
+    const split = SPLIT[events[index]?.type as EventType];
+    if (split && !split.isOptional) places.push([index, split.field]);
+  }
+  return places;
 }
 
 function headerOf(event: Event, previous: Event | null): string {
@@ -116,30 +143,23 @@ function headerOf(event: Event, previous: Event | null): string {
 const BY_HAND: { readonly [T in EventType]?: (event: EventOf<T>) => string } = {
   'job.created': ({ spec }) => `,"spec":${encodeSpec(spec)}`,
   'job.promoted': () => '',
-  'attempt.started': ({ attemptId, worker: { id, incarnation } }) =>
-    `,"attemptId":${quote(attemptId)},"worker":{"id":${quoteWorker(id)},"incarnation":${quoteIncarnation(incarnation)}}`,
+  'attempt.started': (event) => {
+    const { attemptId, worker } = event;
+    const named = `,"attemptId":${quote(attemptId)}`;
+    return isNamedAfter(worker, event) ? named : `${named},"worker":${JSON.stringify(worker)}`;
+  },
   'job.succeeded': () => '',
   'step.recorded': ({ step, occurrence, startedAt }) =>
     `,"step":${quote(step)},"occurrence":${occurrence},"startedAt":${startedAt}`,
 };
 
-const quote = (text: string): string => JSON.stringify(text);
+let lastActor = { name: '', quoted: '""' };
 
-/** For a field whose value mostly is that of the event before: the same worker, task and tenant come a thousand times in a row. */
-function quoteAgain(): (text: string) => string {
-  let known = '';
-  let quoted = '""';
-  return (text) => {
-    if (text !== known) [known, quoted] = [text, quote(text)];
-    return quoted;
-  };
+/** The same worker comes a thousand times in a row. */
+function quoteActor(name: string): string {
+  if (name !== lastActor.name) lastActor = { name, quoted: quote(name) };
+  return lastActor.quoted;
 }
-const quoteActor = quoteAgain();
-const quoteWorker = quoteAgain();
-const quoteIncarnation = quoteAgain();
-const quoteTenant = quoteAgain();
-const quoteTask = quoteAgain();
-const quoteQueue = quoteAgain();
 
 type Stamped = Pick<Event, 'at' | 'actor'>;
 
@@ -156,41 +176,3 @@ function withoutRepeats(header: Stamped, previous: Stamped): object {
     actor: header.actor === previous.actor ? undefined : header.actor,
   };
 }
-
-/** Without nulls: a log keeps every spec for years, and most of a spec is null. */
-function encodeSpec(spec: JobSpec): string {
-  const { retry } = spec;
-  const jobId = quote(spec.jobId);
-  // Unless it was told otherwise, a job has its id for these two as well.
-  const orJobId = (text: string): string => (text === spec.jobId ? jobId : quote(text));
-  return (
-    `{"jobId":${jobId},"tenantId":${quoteTenant(spec.tenantId)},"task":${quoteTask(spec.task)}` +
-    textField('version', spec.version) +
-    `,"taskId":${orJobId(spec.taskId)},"attemptBase":${spec.attemptBase},"queue":${quoteQueue(spec.queue)}` +
-    `,"priority":${spec.priority},"inputHash":${quote(spec.inputHash)}` +
-    `,"idempotencyKey":${orJobId(spec.idempotencyKey)}` +
-    textField('idempotencyScope', spec.idempotencyScope) +
-    `,"traceId":${quote(spec.traceId)}` +
-    textField('traceparent', spec.traceparent) +
-    `,"scheduleType":"${spec.scheduleType}","scheduledAt":${spec.scheduledAt}` +
-    field('deadlineAt', spec.deadlineAt) +
-    field('timeoutMs', spec.timeoutMs) +
-    field('stepTimeoutMs', spec.stepTimeoutMs) +
-    `,"retry":{"maxRetries":${retry.maxRetries},"baseMs":${retry.baseMs},"maxBackoffMs":${retry.maxBackoffMs}` +
-    `,"jitterMs":${retry.jitterMs}},"recovery":"${spec.recovery}","maxRecoveries":${spec.maxRecoveries}` +
-    objectField('signals', spec.signals) +
-    textField('concurrencyKey', spec.concurrencyKey) +
-    objectField('parent', spec.parent) +
-    objectField('firedBy', spec.firedBy) +
-    textField('requeuedFrom', spec.requeuedFrom) +
-    '}'
-  );
-}
-
-const field = (name: string, value: number | null): string => (value === null ? '' : `,"${name}":${value}`);
-
-const textField = (name: string, value: string | null): string =>
-  value === null ? '' : `,"${name}":${quote(value)}`;
-
-const objectField = (name: string, value: object | null): string =>
-  value === null ? '' : `,"${name}":${JSON.stringify(value)}`;

@@ -1,13 +1,6 @@
 import { ERROR_CLASSES, type Failure } from './failure.js';
 import { JOB_ID } from './job-id.js';
-import {
-  RECOVERY_POLICIES,
-  SCHEDULE_TYPES,
-  type JobSpec,
-  type FiringRef,
-  type ParentRef,
-  type WorkerRef,
-} from './job.js';
+import type { WorkerRef } from './job.js';
 import type { RetryPolicy } from './retry-policy.js';
 import * as is from './shape.js';
 import type { ChildRef } from './step.js';
@@ -18,8 +11,6 @@ export const name = is.text(200);
 export const id = is.text(200);
 export const tenantId = is.text(100);
 export const key = is.text(255);
-/** A concurrency key may be empty: the job then counts for its tenant only. */
-const keyOrNone: is.Read<string> = (value) => (value === '' ? '' : key(value));
 
 const ACTOR = /^(?:client|scheduler|recovery|(?:worker|operator):[^\u0000-\u001f\u007f\ud800-\udfff]+)$/u;
 /** The whole vocabulary of who may cause something. Every command has one: a single look at it (bench/kernel.ts). */
@@ -52,7 +43,7 @@ export const failure = is.object<Failure>((it) => ({
   class: errorClass(it.class),
 }));
 
-const limit = is.integer({ min: 0, max: 1_000_000 });
+export const limit = is.integer({ min: 0, max: 1_000_000 });
 const delay = is.duration({ min: 0 });
 export const retryPolicy = is.object<RetryPolicy>((it) => ({
   maxRetries: limit(it.maxRetries),
@@ -95,66 +86,3 @@ export const wait: is.Read<Wait> = (value) => {
   if (!sound) throw new is.Misfit('key');
   return read;
 };
-
-const parent = is.object<ParentRef>((it) => ({
-  jobId: jobId(it.jobId),
-  step: stepName(it.step),
-  occurrence: ordinal(it.occurrence),
-}));
-const firing = is.object<FiringRef>((it) => ({
-  scheduleId: id(it.scheduleId),
-  fireAt: is.timestamp(it.fireAt),
-}));
-const versionName = is.text(100);
-const priority = is.integer({ min: -1_000_000, max: 1_000_000 });
-const traceContext = is.text(200);
-const scheduleType = is.oneOf(...SCHEDULE_TYPES);
-const recovery = is.oneOf(...RECOVERY_POLICIES);
-const span = is.duration({ min: 1 });
-const signalKeys = is.list(is.matching(SIGNAL_KEY), { min: 0, max: 1_000 });
-
-/** `may` says what may stand for nothing: null, or also the absence of the field. */
-function specWith(may: <T>(read: is.Read<T>) => is.Read<T | null>): is.Read<JobSpec> {
-  const version = may(versionName);
-  const scope = may(key);
-  const traceparent = may(traceContext);
-  const time = may(is.timestamp);
-  const timeout = may(span);
-  const signals = may(signalKeys);
-  const concurrencyKey = may(keyOrNone);
-  const parentRef = may(parent);
-  const firedBy = may(firing);
-  const requeuedFrom = may(id);
-  return is.object<JobSpec>((it) => ({
-    jobId: jobId(it.jobId),
-    tenantId: tenantId(it.tenantId),
-    task: name(it.task),
-    version: version(it.version),
-    taskId: id(it.taskId),
-    attemptBase: count(it.attemptBase),
-    queue: name(it.queue),
-    priority: priority(it.priority),
-    inputHash: hash(it.inputHash),
-    idempotencyKey: key(it.idempotencyKey),
-    idempotencyScope: scope(it.idempotencyScope),
-    traceId: key(it.traceId),
-    traceparent: traceparent(it.traceparent),
-    scheduleType: scheduleType(it.scheduleType),
-    scheduledAt: is.timestamp(it.scheduledAt),
-    deadlineAt: time(it.deadlineAt),
-    timeoutMs: timeout(it.timeoutMs),
-    stepTimeoutMs: timeout(it.stepTimeoutMs),
-    retry: retryPolicy(it.retry),
-    recovery: recovery(it.recovery),
-    maxRecoveries: limit(it.maxRecoveries),
-    signals: signals(it.signals),
-    concurrencyKey: concurrencyKey(it.concurrencyKey),
-    parent: parentRef(it.parent),
-    firedBy: firedBy(it.firedBy),
-    requeuedFrom: requeuedFrom(it.requeuedFrom),
-  }));
-}
-
-export const jobSpec = specWith(is.nullable);
-/** As it stands in the log, where nulls are left out. */
-export const storedSpec = specWith(is.optional);

@@ -32,5 +32,6 @@ export * from './status.js';
 export type * from './step.js';
 export * from './step-ref.js';
 export * from './step-log.js';
+export { traceOf } from './usual.js';
 export * from './wait.js';
 export * from './worker-lease.js';

@@ -8,22 +8,39 @@ export const JOB_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 export const BUCKETS = 1024;
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** Of one character. */
-const BITS = 5;
-const MASK = ALPHABET.length - 1;
 const ULID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const TIME_LENGTH = 10;
-const BUCKET_LENGTH = 2;
-const ULID_LENGTH = 26;
+
+/** Ids are put together by the pair, and drawn by the six characters: one by one they took three times as long. */
+const PAIRS = ALPHABET.split('').flatMap((first) => ALPHABET.split('').map((second) => first + second));
+const PAIR = PAIRS.length;
+const SIX = PAIR ** 3;
 
 /** Draws a whole number from 0 up to, not including, `below`. */
 export type Draw = (below: number) => number;
 
 /** A time-ordered id: a ULID whose first two random characters are the bucket. */
 export function newJobId({ now, bucket, draw }: { now: Timestamp; bucket: number; draw: Draw }): string {
-  let id = encode(now, TIME_LENGTH) + encode(bucket, BUCKET_LENGTH);
-  while (id.length < ULID_LENGTH) id += ALPHABET.charAt(draw(ALPHABET.length));
-  return id;
+  if (now !== latest.time) latest = { time: now, text: timeOf(now) };
+  return latest.text + pair(bucket) + six(draw(SIX)) + six(draw(SIX)) + pair(draw(PAIR));
+}
+
+/** Many ids have the same time. */
+let latest = { time: 0, text: timeOf(0) };
+
+function timeOf(now: Timestamp): string {
+  const above = Math.floor(now / SIX);
+  return (six(above) + six(now - above * SIX)).slice(-TIME_LENGTH);
+}
+
+/** A number below `PAIR`. */
+function pair(value: number): string {
+  return PAIRS[value] as string;
+}
+
+/** A number below `SIX`, which is what fits into a small integer. */
+function six(value: number): string {
+  return pair(value >>> 20) + pair((value >>> 10) & (PAIR - 1)) + pair(value & (PAIR - 1));
 }
 
 /** The bucket that an id carries; an id of the caller's own making gets one by its hash. */
@@ -46,20 +63,4 @@ export function bucketOfKey({
   key: string;
 }): number {
   return hash32(JSON.stringify([tenantId, scope, key])) % BUCKETS;
-}
-
-/** Six characters are what whole numbers are fast for; what is above them goes first. */
-const FAST_LENGTH = 6;
-const FAST = ALPHABET.length ** FAST_LENGTH;
-
-function encode(value: number, length: number): string {
-  if (length > FAST_LENGTH) {
-    const above = Math.floor(value / FAST);
-    return encode(above, length - FAST_LENGTH) + encode(value - above * FAST, FAST_LENGTH);
-  }
-  let encoded = '';
-  for (let rest = value, i = 0; i < length; i++, rest >>= BITS) {
-    encoded = ALPHABET.charAt(rest & MASK) + encoded;
-  }
-  return encoded;
 }

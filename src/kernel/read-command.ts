@@ -7,6 +7,7 @@ import type {
   ResolveEffect,
 } from './command.js';
 import * as field from './field.js';
+import { jobSpec } from './read-spec.js';
 import * as is from './shape.js';
 
 /** How many things one handler may wait for at once. More belong into several jobs. */
@@ -51,7 +52,7 @@ const READERS: { readonly [T in CommandType]: is.Read<CommandOf<T>> } = {
     type: 'create',
     now: is.present(it.now),
     actor: field.actor(it.actor),
-    spec: field.jobSpec(it.spec),
+    spec: jobSpec(it.spec),
     input: is.jsonText(it.input),
   })),
   promote: is.object((it) => ({

@@ -1,7 +1,9 @@
 import type { Event, EventOf, EventType } from './event.js';
 import * as field from './field.js';
 import { DEAD_LETTER_REASONS, INTERRUPTED_REASONS } from './job.js';
+import { storedSpec } from './read-spec.js';
 import * as is from './shape.js';
+import { namesake } from './usual.js';
 import { WAIT_OUTCOMES } from './wait.js';
 
 /** Payloads were judged on their way in; here one may also be erased. */
@@ -23,7 +25,7 @@ const READERS: { readonly [T in EventType]: is.Read<EventOf<T>> } = {
     type: 'job.created',
     at: is.timestamp(it.at),
     actor: field.actor(it.actor),
-    spec: field.storedSpec(it.spec),
+    spec: storedSpec(it.spec),
     input: payload(it.input),
   })),
   'job.promoted': is.object((it) => ({
@@ -48,13 +50,13 @@ const READERS: { readonly [T in EventType]: is.Read<EventOf<T>> } = {
     actor: field.actor(it.actor),
     reason: field.nullableReason(it.reason),
   })),
-  'attempt.started': is.object((it) => ({
-    type: 'attempt.started',
-    at: is.timestamp(it.at),
-    actor: field.actor(it.actor),
-    attemptId: field.id(it.attemptId),
-    worker: field.worker(it.worker),
-  })),
+  'attempt.started': is.object((it) => {
+    const at = is.timestamp(it.at);
+    const actor = field.actor(it.actor);
+    const attemptId = field.id(it.attemptId);
+    const worker = field.worker(it.worker === undefined ? namesake({ actor, attemptId }) : it.worker);
+    return { type: 'attempt.started', at, actor, attemptId, worker };
+  }),
   'attempt.failed': is.object((it) => ({
     type: 'attempt.failed',
     at: is.timestamp(it.at),

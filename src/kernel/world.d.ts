@@ -52,6 +52,7 @@ interface String {
   charCodeAt(index: number): number;
   includes(part: string): boolean;
   indexOf(part: string, from?: number): number;
+  lastIndexOf(part: string): number;
   slice(start: number, end?: number): string;
   split(separator: string): string[];
   startsWith(prefix: string): boolean;

@@ -17,19 +17,6 @@ const CHANGING = [
   'finished_at',
 ] as const;
 
-function changing(row: ChangingColumns): SqlValue[] {
-  return [
-    row.rev,
-    row.attemptId,
-    row.incarnation,
-    row.dueAt,
-    row.wakeAt,
-    row.deadlineAt,
-    row.updatedAt,
-    row.finishedAt,
-  ];
-}
-
 /** As SQL has it. A timer gets ready later, by a claim. */
 function isReady(db: Session, { dueAt }: ChangingColumns): 0 | 1 {
   return dueAt !== null && dueAt <= db.now() ? 1 : 0;
@@ -45,16 +32,20 @@ const NEW_COLUMNS = [
   'gate',
   'priority',
   'created_at',
+  'updated_at',
   'status',
   'ready',
   'state',
-  ...CHANGING,
+  'due_at',
+  'wake_at',
+  'deadline_at',
+  'rev',
 ] as const;
 const INSERT = batchedInsert('jobs', [...NEW_COLUMNS, 'id']);
 const INSERT_ALONE = batchedInsert('jobs', NEW_COLUMNS)(1);
 
 /**
- * Writes the row of a new job. Its id, or its job's, being taken undoes the transaction. Answers with where it goes: one that
+ * Writes the row of a new job, which has no attempt, no holder and no end. Its id, or its job's, being taken undoes the transaction. Answers with where it goes: one that
  * comes alone goes where SQLite puts it, which is the same place and need not be looked up.
  */
 export function insertRow(db: Session, writes: Writes, job: Job): number {
@@ -70,10 +61,14 @@ export function insertRow(db: Session, writes: Writes, job: Job): number {
     row.gate,
     row.priority,
     row.createdAt,
+    row.updatedAt,
     row.status,
     isReady(db, row),
     encodeState(job),
-    ...changing(row),
+    row.dueAt,
+    row.wakeAt,
+    row.deadlineAt,
+    row.rev,
   );
   if (writes.isForOne) {
     const { changes, id } = db.run(INSERT_ALONE, ...values);
