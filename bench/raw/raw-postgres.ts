@@ -4,7 +4,7 @@ import { batchesOf, RAW, type RawDatabase } from './raw-database.js';
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS jobs (job_id text COLLATE "C" PRIMARY KEY, lane text NOT NULL, tenant_id text NOT NULL,
-    priority int NOT NULL, due_at bigint, attempt_id text, holder text, state text NOT NULL) WITH (fillfactor = 80);
+    priority int NOT NULL, due_at bigint, attempt_id text, holder text, state text NOT NULL);
   CREATE INDEX IF NOT EXISTS due ON jobs (lane, tenant_id, priority DESC, due_at) WHERE due_at IS NOT NULL;
   CREATE INDEX IF NOT EXISTS held ON jobs (holder) WHERE holder IS NOT NULL;
   CREATE TABLE IF NOT EXISTS log (job_id text COLLATE "C", rev int, command_id text NOT NULL, body text NOT NULL,

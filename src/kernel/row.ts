@@ -80,10 +80,20 @@ export function changingOf(job: Job): ChangingColumns {
 /** Names cannot hold it, since it is a control character. */
 const SEPARATOR = '\u001f';
 
-/** Jobs that the same workers can run. */
-export function laneOf({ queue, task, version }: Pick<JobSpec, 'queue' | 'task' | 'version'>): string {
-  return `${queue}${SEPARATOR}${task}${SEPARATOR}${version ?? ''}`;
+/** Jobs that the same workers can run. The same come a thousand times in a row. */
+export function laneOf({ queue, task, version }: Lane): string {
+  if (queue !== last.queue || task !== last.task || version !== last.version)
+    last = { queue, task, version, name: `${queue}${SEPARATOR}${task}${SEPARATOR}${version ?? ''}` };
+  return last.name;
 }
+
+type Lane = Pick<JobSpec, 'queue' | 'task' | 'version'>;
+let last: Lane & { readonly name: string } = {
+  queue: '',
+  task: '',
+  version: null,
+  name: SEPARATOR + SEPARATOR,
+};
 
 /** Where the worker that holds a job listens for news of it. */
 export function holderLane({ worker }: Pick<Job, 'worker'>): string {

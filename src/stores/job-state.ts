@@ -30,7 +30,7 @@ export function encodeState(job: Job): JsonText {
   if (job.deadLetter !== null) fields += `,"deadLetter":${JSON.stringify(job.deadLetter)}`;
   if (job.failure !== null) fields += `,"failure":${JSON.stringify(job.failure)}`;
   if (job.startedAt !== null && job.startedAt !== job.claimedAt) fields += `,"startedAt":${job.startedAt}`;
-  return `{${fields.slice(1)}}`;
+  return fields === '' ? '{}' : `{${fields.slice(1)}}`;
 }
 
 type State = Partial<

@@ -90,7 +90,7 @@ describe('GUA-14 pawl verify', () => {
     const file = at('tampered.jsonl');
     await pawl(['export', '--all', '--store', store, '--out', file]);
     const text = readFileSync(file, 'utf8');
-    writeFileSync(file, text.replace('tenantId', 'tenantid'));
+    writeFileSync(file, text.replace('inputHash', 'inputhash'));
     const { code, out } = await pawl(['verify', file]);
     expect(code).toBe(1);
     expect(out).toMatch(/does not hold\. Line 3 is not what was written after the line before it \(job /);

@@ -36,7 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
     finished_at bigint,
     created_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     state text NOT NULL
-  ) WITH (fillfactor = 80);
+  );
   CREATE INDEX jobs_claim ON pawl.jobs (lane, tenant_id, gate, (-priority), due_at, job_id) WHERE ready;
   CREATE INDEX jobs_timer ON pawl.jobs (due_at) WHERE NOT ready AND NOT held AND due_at IS NOT NULL;
   CREATE INDEX jobs_gate ON pawl.jobs (tenant_id, gate) WHERE incarnation IS NOT NULL AND gate <> '';

@@ -1,6 +1,7 @@
 import type { CommitItem } from '../../ports/store.js';
+import { Batched, batchedInsert } from './batched.js';
 import type { Session } from './session.js';
-import { batched, batchedInsert, type Writes } from './writes.js';
+import type { Writes } from './writes.js';
 
 const COLUMNS = ['job', 'rev', 'command_id', 'body', 'link'] as const;
 const INSERT = batchedInsert('log', COLUMNS);
@@ -15,18 +16,19 @@ export function appendLog(writes: Writes, id: number, item: CommitItem): void {
 }
 
 const RECORD = [...COLUMNS, 'holder'] as const;
-const insertRecords = (lists: string): string =>
-  `WITH given (${RECORD.join()}) AS (VALUES ${lists})
-   INSERT INTO log (${COLUMNS.join()}) SELECT ${COLUMNS.map((column) => `given.${column}`).join()}
-   FROM given CROSS JOIN jobs ON jobs.id = given.job
-   WHERE jobs.attempt_id = given.holder AND jobs.incarnation IS NOT NULL
-   AND EXISTS (SELECT 1 FROM log AS before WHERE before.job = given.job AND before.rev = given.rev - 1)
-   ON CONFLICT DO NOTHING`;
-const INSERT_RECORD = batched(RECORD.length, {
+const INSERT_RECORD = new Batched(RECORD.length, {
   one: `INSERT INTO log (${COLUMNS.join()}) SELECT ?1, ?2, ?3, ?4, ?5 FROM jobs
    WHERE id = ?1 AND attempt_id = ?6 AND incarnation IS NOT NULL
    AND EXISTS (SELECT 1 FROM log AS before WHERE before.job = ?1 AND before.rev = ?2 - 1) ON CONFLICT DO NOTHING`,
-  many: insertRecords,
+  many: ({ table, value }) => {
+    const [job, rev, holder] = (['job', 'rev', 'holder'] as const).map((name) => value(RECORD.indexOf(name)));
+    return `WITH ${table}
+   INSERT INTO log (${COLUMNS.join()}) SELECT ${COLUMNS.map((_, i) => value(i)).join()}
+   FROM given CROSS JOIN jobs ON jobs.id = ${job}
+   WHERE jobs.attempt_id = ${holder} AND jobs.incarnation IS NOT NULL
+   AND EXISTS (SELECT 1 FROM log AS before WHERE before.job = ${job} AND before.rev = ${rev} - 1)
+   ON CONFLICT DO NOTHING`;
+  },
 });
 
 /** Step records leave the row of their job alone: that its attempt still holds it is their fence. */

@@ -1,9 +1,10 @@
 import { bucketOf, changingOf, rowOf, STATUSES, type ChangingColumns, type Job } from '../../kernel/index.js';
 import type { CommitItem } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
+import { Batched, batchedInsert } from './batched.js';
 import type { SqlValue } from './driver.js';
 import type { RecentRow, Session } from './session.js';
-import { batched, batchedInsert, Overtaken, type Batched, type Writes } from './writes.js';
+import { Overtaken, type Writes } from './writes.js';
 
 /** The columns that may change with a job, besides `status`, `state` and `ready`. */
 const CHANGING = [
@@ -42,7 +43,7 @@ const NEW_COLUMNS = [
   'rev',
 ] as const;
 const INSERT = batchedInsert('jobs', [...NEW_COLUMNS, 'id']);
-const INSERT_ALONE = batchedInsert('jobs', NEW_COLUMNS)(1);
+const INSERT_ALONE = batchedInsert('jobs', NEW_COLUMNS).one;
 
 /**
  * Writes the row of a new job, which has no attempt, no holder and no end. Its id, or its job's, being taken undoes the transaction. Answers with where it goes: one that
@@ -211,9 +212,8 @@ function makeUpdate(shape: Shape): Batched {
     if (shape & IF_HOLDER) where.push('incarnation IS NOT NULL');
     return `UPDATE jobs SET ${set.join(', ')} ${from} WHERE ${where.join(' AND ')}`;
   };
-  const names = given.map((_, i) => `c${i}`).join();
-  return batched(given.length, {
+  return new Batched(given.length, {
     one: sql('', (place) => `?${place + 1}`),
-    many: (lists) => `WITH given (${names}) AS (VALUES ${lists}) ${sql('FROM given', (i) => `given.c${i}`)}`,
+    many: ({ table, value }) => `WITH ${table} ${sql('FROM given', value)}`,
   });
 }

@@ -1,36 +1,6 @@
+import { MOST, SIZES, type Batched } from './batched.js';
 import type { SqlValue } from './driver.js';
 import type { Session } from './session.js';
-
-/** How many rows one statement may write. Sixteen cost half of sixteen statements; more than thirty-two gain nothing (bench/store). */
-const SIZES = [32, 8, 1] as const;
-const [MOST] = SIZES;
-
-/** A statement as it is for this many rows. */
-export type Batched = (rows: number) => string;
-
-/** `many` is given what stands for all lists of values, as in `VALUES …`. */
-export function batched(
-  width: number,
-  { one, many }: { one: string; many: (lists: string) => string },
-): Batched {
-  const list = `(${Array.from({ length: width }, () => '?').join()})`;
-  const texts = new Map([[1, one]]);
-  return (rows) => {
-    let text = texts.get(rows);
-    if (text === undefined) {
-      text = many(Array.from({ length: rows }, () => list).join());
-      texts.set(rows, text);
-    }
-    return text;
-  };
-}
-
-/** New rows of a table. One that is there already is not written, which undoes the transaction. */
-export function batchedInsert(table: string, columns: readonly string[]): Batched {
-  const into = `INSERT INTO ${table} (${columns.join()})`;
-  const one = `${into} VALUES (${columns.map(() => '?').join()}) ON CONFLICT DO NOTHING`;
-  return batched(columns.length, { one, many: (lists) => `${into} VALUES ${lists} ON CONFLICT DO NOTHING` });
-}
 
 /** Thrown to undo a transaction: something had come between. */
 export class Overtaken extends Error {
@@ -103,7 +73,8 @@ class Pending {
     for (const rows of SIZES) {
       for (; this.#rows >= rows; this.#rows -= rows) {
         const part = this.#rows === rows ? values : values.splice(0, rows * width);
-        if (this.#db.runList(statement(rows), part) < rows) throw new Overtaken();
+        const batch = statement.for(rows, part);
+        if (this.#db.runList(batch.sql, batch.values) < rows) throw new Overtaken();
       }
     }
     values.length = 0;
