@@ -12,6 +12,12 @@ test('a list is written as the server keeps it: header, then each element behind
   );
 });
 
+test('whole numbers of both signs are written as the server keeps them', () => {
+  const numbers = [0, -1, 2 ** 31, -(2 ** 31) - 1, 2 ** 32, -(2 ** 32), 8.64e15, Number.MIN_SAFE_INTEGER];
+  const written = binaryArray('bigint', numbers);
+  expect(numbers.map((_, i) => written.readBigInt64BE(20 + i * 12 + 4))).toEqual(numbers.map(BigInt));
+});
+
 test('an empty list has no dimension', () => {
   expect(binaryArray('text', []).toString('hex')).toBe('000000000000000100000019');
 });

@@ -37,5 +37,7 @@ function writeElement(buffer: Buffer, at: number, type: ElementType, value: stri
     return at + LENGTH_BYTES + bytes;
   }
   if (type === 'int') return buffer.writeInt32BE(value as number, buffer.writeInt32BE(4, at));
-  return buffer.writeBigInt64BE(BigInt(value), buffer.writeInt32BE(8, at));
+  // By halves: a BigInt for each would take three times as long.
+  const high = buffer.writeInt32BE(Math.floor((value as number) / 2 ** 32), buffer.writeInt32BE(8, at));
+  return buffer.writeUInt32BE((value as number) >>> 0, high);
 }

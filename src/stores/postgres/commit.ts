@@ -155,7 +155,9 @@ const PATIENCE = `patience AS MATERIALIZED (SELECT set_config('lock_timeout', '2
 /** Of how many there are, the second value of the statement: their ids are read only to find out which of them are missing. */
 const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*) < $2 THEN string_agg(job_id, ' ') END AS ids`;
 
-function saveCreates(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
+/** In the order of their ids, in which indexes take them best. */
+function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
+  const items = unsorted.toSorted(byJobId);
   const jobs = newJobs(items, { alias: 'n', first: 3 });
   const log = logBatch(items, { alias: 'l', first: 3 + jobs.values.length });
   const owned = ownAll(items, 3 + jobs.values.length + log.values.length);
@@ -210,13 +212,15 @@ const CONSUMED = `consumed AS (UPDATE pawl.inbox i SET consumed = true FROM ours
        LATERAL json_array_elements_text(c.consumed::json) AS k (key)
        WHERE c.consumed IS NOT NULL AND i.job_id = c.job_id AND i.key = k.key),`;
 
+const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId, b.jobId);
+
 /**
  * Rows are updated, and with it locked, in the order of their ids. The lists meet no other list, only rows by their key:
  * the server plans such a statement well for one row and for a thousand. If the log has a row already for one of those that
  * are ours, its key undoes them all, and they are sent singly.
  */
 function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
-  const items = unsorted.toSorted((a, b) => byText(a.jobId, b.jobId));
+  const items = unsorted.toSorted(byJobId);
   const { from, values } = changes(items, { alias: 'c', first: 3 });
   return db.rows(
     `WITH ${PATIENCE},
