@@ -33,13 +33,14 @@ export type StartOutcome =
  * Starts jobs. Each is created, or found to exist already by its key; one that conflicts with an existing job throws, after
  * the others have been saved.
  */
-export async function startJobs(
+export function startJobs(
   engine: Engine,
   jobs: readonly NewJob[],
   options: { tx?: unknown; actor?: string } = {},
 ): Promise<Started[]> {
-  const outcomes = await tryStartJobs(engine, jobs, options);
-  return outcomes.map((outcome, index) => startedOr(outcome, jobs[index] as NewJob));
+  return tryStartJobs(engine, jobs, options).then((outcomes) =>
+    outcomes.map((outcome, index) => startedOr(outcome, jobs[index] as NewJob)),
+  );
 }
 
 /** The same, with an outcome for each. */
@@ -52,7 +53,7 @@ export async function tryStartJobs(
   // All of them before the first is sent: a list that has a bad one leaves nothing behind.
   const decided = jobs.map((job) => decideCreate(engine, job, actor));
   const { items, replies } =
-    tx === undefined ? await sendInParts(engine, decided) : await sendWithin(engine, decided, tx);
+    tx === undefined ? await sendAll(engine, decided) : await sendWithin(engine, decided, tx);
 
   const outcomes: StartOutcome[] = [];
   const lanes = new Set<string>();
@@ -148,11 +149,13 @@ const AT_ONCE = 500;
 /** So many parts are under way: as many as a store saves abreast, and one to go on with. More would only fill its queue. */
 const MOST_UNDER_WAY = 3;
 
+function sendAll(engine: Engine, decided: readonly Decided[]): Promise<Sent> {
+  if (decided.length === 0 || decided.length > AT_ONCE) return sendInParts(engine, decided);
+  const items = decided.map((one) => itemOf(engine, one));
+  return send(engine, items, { goOn: patience(engine) }).then((replies) => ({ items, replies }));
+}
+
 async function sendInParts(engine: Engine, decided: readonly Decided[]): Promise<Sent> {
-  if (decided.length > 0 && decided.length <= AT_ONCE) {
-    const all = decided.map((one) => itemOf(engine, one));
-    return { items: all, replies: await send(engine, all, { goOn: patience(engine) }) };
-  }
   const items: CommitItem[] = [];
   const sent: Promise<readonly CommitReply[]>[] = [];
   for (let from = 0; from < decided.length; from += AT_ONCE) {

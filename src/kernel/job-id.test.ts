@@ -31,6 +31,20 @@ describe('job ids', () => {
     }
   });
 
+  test('what only looks like a ULID carries no bucket', () => {
+    const id = '01M7K4381NS95G0JTKX4FGNSF6';
+    expect(bucketOf(id)).toBe(bucketOf(`${id.slice(0, 12)}00000000000000`));
+    const others = [
+      `8${id.slice(1)}`,
+      id.slice(1),
+      `${id}0`,
+      `${id.slice(0, 25)}I`,
+      `${id.slice(0, 25)}é`,
+      id.toLowerCase(),
+    ];
+    for (const other of others) expect(bucketOf(other), other).not.toBe(bucketOf(id));
+  });
+
   test('an id of the caller’s own making gets a bucket by its hash', () => {
     const buckets = new Set(Array.from({ length: 20_000 }, (_, i) => bucketOf(`order-${i}`)));
     expect(buckets.size).toBe(BUCKETS);

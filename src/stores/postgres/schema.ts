@@ -56,7 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
     PRIMARY KEY (job_id, rev)
   );
   CREATE INDEX log_feed ON pawl.log (xid);
-  CREATE INDEX log_created ON pawl.log (xid, job_id) WHERE rev = 1;
+  CREATE INDEX log_created ON pawl.log (xid) WHERE rev = 1;
   CREATE TABLE pawl.identities (
     tenant_id text NOT NULL,
     kind text NOT NULL,
