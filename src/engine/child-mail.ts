@@ -1,7 +1,7 @@
 import type { Job, JobSpec, JsonText, Timestamp, Wait } from '../kernel/index.js';
-import { newJobId } from '../kernel/index.js';
+import { BUCKETS, newJobId } from '../kernel/index.js';
 import type { NewOutboxEntry } from '../ports/store.js';
-import { sha256 } from './sha256.js';
+import { drawnFrom } from './drawn-from.js';
 
 /** What parents and children send each other, by way of the outbox of whoever decides it. */
 export type ChildMail =
@@ -47,10 +47,8 @@ export function childWaitKey({ step, occurrence }: Pick<Wait, 'step' | 'occurren
 
 /** The child of a step has one id, whoever works it out: a hash, in the place and time of its parent. */
 export function childIdOf(parent: Job, { step, occurrence }: Pick<Wait, 'step' | 'occurrence'>): string {
-  const digest = sha256(JSON.stringify([parent.spec.jobId, step, occurrence]));
-  let used = 0;
-  const draw = (below: number): number => Number.parseInt(digest.slice(used, (used += 4)), 16) % below;
-  return newJobId({ now: parent.createdAt, bucket: draw(1024), draw });
+  const draw = drawnFrom(JSON.stringify([parent.spec.jobId, step, occurrence]));
+  return newJobId({ now: parent.createdAt, bucket: draw(BUCKETS), draw });
 }
 
 function entry(entryId: string, mail: ChildMail, dueAt: Timestamp): NewOutboxEntry {

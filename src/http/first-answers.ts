@@ -1,3 +1,4 @@
+import { drawnFrom } from '../engine/drawn-from.js';
 import type { Engine } from '../engine/engine.js';
 import { sha256 } from '../engine/sha256.js';
 import { PawlError } from '../errors.js';
@@ -78,10 +79,8 @@ function keyed(
   return {
     newId(bucket) {
       drawn += 1;
-      const digits = sha256(`${begun.seed}:${drawn}`);
-      let at = 0;
-      const draw = (below: number): number => Number.parseInt(digits.slice(at, (at += 2)), 16) % below;
-      return newJobId({ now: begun.firstAt, bucket: bucket ?? (draw(256) * 4 + draw(4)) % BUCKETS, draw });
+      const draw = drawnFrom(`${begun.seed}:${drawn}`);
+      return newJobId({ now: begun.firstAt, bucket: bucket ?? draw(BUCKETS), draw });
     },
     async remember(answer) {
       const body = JSON.stringify({ ...begun, answer } satisfies Remembered);
