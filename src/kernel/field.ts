@@ -1,5 +1,5 @@
 import { ERROR_CLASSES, type Failure } from './failure.js';
-import { isUlid, JOB_ID } from './job-id.js';
+import { JOB_ID } from './job-id.js';
 import type { WorkerRef } from './job.js';
 import type { RetryPolicy } from './retry-policy.js';
 import * as is from './shape.js';
@@ -16,9 +16,7 @@ const ACTOR = /^(?:client|scheduler|recovery|(?:worker|operator):[^\u0000-\u001f
 /** The whole vocabulary of who may cause something. Every command has one: a single look at it (bench/kernel.ts). */
 export const actor = is.text(220, ACTOR);
 
-const idOfAnyKind = is.matching(JOB_ID);
-export const jobId: is.Read<string> = (value) =>
-  typeof value === 'string' && isUlid(value) ? value : idOfAnyKind(value);
+export const jobId = is.matching(JOB_ID);
 export const count = is.integer({ min: 0, max: 1_000_000_000 });
 export const ordinal = is.integer({ min: 1, max: 1_000_000_000 });
 

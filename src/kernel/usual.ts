@@ -1,7 +1,7 @@
 import type { JobSpec, WorkerRef } from './job.js';
 
 /**
- * What the log leaves out, since nearly every job has it: four tenths of a row that is written for each of them. Whatever
+ * What the log leaves out, since nearly every job has it: with the rest, half of the row that is written for each of them. Whatever
  * one release left out all later ones fill in, so none of this ever changes, whatever becomes of the defaults.
  */
 export const USUAL = {
