@@ -124,7 +124,8 @@ function placesOf(events: readonly Event[]): PayloadPlace[] {
 export function impliedPlaces(events: readonly { readonly type?: unknown }[]): PayloadPlace[] {
   const places: PayloadPlace[] = [];
   for (let index = 0; index < events.length; index++) {
-    const split = SPLIT[events[index]?.type as EventType];
+    const type = events[index]?.type;
+    const split = typeof type === 'string' ? SPLIT[type as EventType] : undefined;
     if (split && !split.isOptional) places.push([index, split.field]);
   }
   return places;

@@ -162,6 +162,8 @@ describe('decoding what is not a commit', () => {
     ['no events', '{"v":1,"payloads":[],"events":[]}'],
     ['payloads that are no list', '{"v":1,"payloads":7,"events":[{}]}'],
     ['events of no type', '{"v":1,"payloads":[],"events":[{}]}'],
+    ['events whose type is no text', '{"v":3,"events":[{"type":{"toString":1,"valueOf":1}}]}'],
+    ['events of an inherited type', '{"v":3,"events":[{"type":"constructor"}]}\n1'],
     ['an event that is a number', '{"v":1,"payloads":[],"events":[7]}'],
     ['an event that is null', '{"v":1,"payloads":[],"events":[null]}'],
     ['events that are no list', '{"v":1,"payloads":[],"events":{"length":1}}'],

@@ -50,7 +50,7 @@ const READERS: { readonly [T in EventType]: is.Read<EventOf<T>> } = {
     actor: field.actor(it.actor),
     reason: field.nullableReason(it.reason),
   })),
-  'attempt.started': is.object((it) => {
+  'attempt.started': is.sparse((it) => {
     const at = is.timestamp(it.at);
     const actor = field.actor(it.actor);
     const attemptId = field.id(it.attemptId);
@@ -77,7 +77,7 @@ const READERS: { readonly [T in EventType]: is.Read<EventOf<T>> } = {
     actor: field.actor(it.actor),
     waits: waits(it.waits),
   })),
-  'wait.completed': is.object((it) => ({
+  'wait.completed': is.sparse((it) => ({
     type: 'wait.completed',
     at: is.timestamp(it.at),
     actor: field.actor(it.actor),
@@ -157,7 +157,7 @@ const READERS: { readonly [T in EventType]: is.Read<EventOf<T>> } = {
     entry: field.ordinal(it.entry),
     failure: field.failure(it.failure),
   })),
-  'effect.reconciled': is.object((it) => ({
+  'effect.reconciled': is.sparse((it) => ({
     type: 'effect.reconciled',
     at: is.timestamp(it.at),
     actor: field.actor(it.actor),

@@ -23,6 +23,7 @@ const keyOrNone: is.Read<string> = (value) => (value === '' ? '' : field.key(val
 
 /** What stands for fields that are not written out. A command writes out all of them. */
 type Absences = {
+  readonly object: typeof is.object;
   /** Null, or also that it is not there. */
   readonly may: <T>(read: is.Read<T>) => is.Read<T | null>;
   readonly usually: <T>(read: is.Read<T>, usual: T) => is.Read<T>;
@@ -30,7 +31,7 @@ type Absences = {
   readonly traceId: (value: unknown, jobId: string) => string;
 };
 
-function specWith({ may, usually, orJobId, traceId }: Absences): is.Read<JobSpec> {
+function specWith({ object, may, usually, orJobId, traceId }: Absences): is.Read<JobSpec> {
   const tenantId = usually(field.tenantId, USUAL.tenantId);
   const version = may(versionName);
   const taskId = orJobId(field.id);
@@ -51,7 +52,7 @@ function specWith({ may, usually, orJobId, traceId }: Absences): is.Read<JobSpec
   const parentRef = may(parent);
   const firedBy = may(firing);
   const requeuedFrom = may(field.id);
-  return is.object<JobSpec>((it) => {
+  return object<JobSpec>((it) => {
     const jobId = field.jobId(it.jobId);
     return {
       jobId,
@@ -92,6 +93,7 @@ function usualTrace(list: readonly unknown[], jobId: string): string {
 
 /** As a command brings it. What is fit for a job's id is fit for all that may be named like it, and need not be looked at twice. */
 export const jobSpec = specWith({
+  object: is.object,
   may: is.nullable,
   usually: (read) => read,
   orJobId: (read) => (value, jobId) => (value === jobId ? jobId : read(value)),
@@ -100,6 +102,7 @@ export const jobSpec = specWith({
 
 /** As it stands in the log, where nulls and what is usual are left out. */
 export const storedSpec = specWith({
+  object: is.sparse,
   may: is.optional,
   usually: (read, usual) => (value) => (value === undefined ? usual : read(value)),
   orJobId: (read) => (value, jobId) => (value === undefined ? jobId : read(value)),

@@ -112,17 +112,27 @@ export function dictionary<T>(read: Read<T>): Read<Readonly<Record<string, T>>> 
 export function object<T extends object>(build: (fields: Untrusted<T>) => T): Read<T> {
   return (value) => {
     if (!isRecord(value)) return misfit();
-    let built: T;
-    try {
-      built = build(value);
-    } catch (thrown) {
-      throw new Misfit(join(lastFieldRead(build, value), pathOf(thrown)));
-    }
-    if (countFields(value) === countFields(built)) return built;
-    const stranger = Object.keys(value).find((name) => !Object.hasOwn(built, name));
-    if (stranger !== undefined) throw new Misfit(stranger);
-    return built;
+    const built = buildFrom(value, build);
+    return countFields(value) === countFields(built) ? built : withoutStrangers(value, built);
   };
+}
+
+/** The same where fields may be left out, so that as many fields need not be the same fields. */
+export function sparse<T extends object>(build: (fields: Untrusted<T>) => T): Read<T> {
+  return (value) => (isRecord(value) ? withoutStrangers(value, buildFrom(value, build)) : misfit());
+}
+
+function buildFrom<T extends object>(value: Record<string, unknown>, build: (fields: Untrusted<T>) => T): T {
+  try {
+    return build(value);
+  } catch (thrown) {
+    throw new Misfit(join(lastFieldRead(build, value), pathOf(thrown)));
+  }
+}
+
+function withoutStrangers<T extends object>(value: Record<string, unknown>, built: T): T {
+  for (const name in value) if (!Object.hasOwn(built, name)) throw new Misfit(name);
+  return built;
 }
 
 /** One of several objects, told apart by the value of one field. Whether it is plain, the reader of its kind looks. */

@@ -59,6 +59,18 @@ describe('what is usual', () => {
     expect(decodeEvents(encodeEvents(plain))).toEqual({ ok: true, events: plain });
   });
 
+  test('something unknown does not pass in place of what is left out', () => {
+    const spec = encodeEvents(created({ ...USUAL, tenantId: 'acme' }));
+    expect(decodeEvents(spec)).toMatchObject({ ok: true });
+    expect(decodeEvents(spec.replace('"tenantId"', '"tenantid"'))).toMatchObject({ ok: false });
+    expect(decodeEvents(spec.replace(/"spec":{.*?}/, '"spec":7'))).toMatchObject({ ok: false });
+    const attempt = encodeEvents([event('attempt.started')]);
+    expect(attempt).toContain('"worker":');
+    expect(decodeEvents(attempt.replace('"worker":', '"wOrker":'))).toMatchObject({ ok: false });
+    const waited = encodeEvents([event('wait.completed', { payload: null })]);
+    expect(decodeEvents(waited.replace('"outcome":', '"x":1,"outcome":'))).toMatchObject({ ok: false });
+  });
+
   test('a trace is text, or what of it was drawn', () => {
     const body = encodeEvents(created(USUAL));
     for (const trace of ['[]', '["a","b"]', '[7]', '7', 'null'])

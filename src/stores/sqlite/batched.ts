@@ -6,7 +6,7 @@ export const [MOST] = SIZES;
 
 /**
  * A statement for many rows, each with a list of values of the same width. In the largest a column that is the same in all
- * rows is handed over once: of the eighteen of a new job eight remain. To hand over a value costs as much as to store it.
+ * rows is handed over once: of the eighteen of a new job six remain, or fewer. Rows differ at least in their key. To hand over a value costs as much as to store it.
  */
 export class Batched {
   /** What writes one row. */
