@@ -14,7 +14,8 @@ import {
   waitingFor,
 } from '../src/testkit/index.js';
 
-const everyField = {
+/** Nothing of this is as most jobs have it. */
+const unusual = {
   version: '2',
   deadlineAt: 4_000_000_000_000,
   timeoutMs: 30_000,
@@ -26,11 +27,6 @@ const everyField = {
   requeuedFrom: 'dlq_job_before',
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   firedBy: { scheduleId: 'nightly', fireAt: 1_772_020_800_000 },
-};
-
-/** Nothing of this is as most jobs have it. */
-const unusual = {
-  ...everyField,
   attemptBase: 2,
   queue: 'slow',
   priority: -7,

@@ -89,7 +89,8 @@ export function planOf(seed: number): Plan {
     faults: drawFaults(random),
     leaseMs: [5_000, 10_000][random.int(2)] as number,
     pollMs: [1_000, 3_000][random.int(2)] as number,
-    // Every other time: a job is purged only where a worker begins half a minute after its end, which is rare.
+    // Every other time: a job is purged only where a worker begins half a minute after its end, which is rare. Of the same
+    // eight as ever: what else a seed brings about depends on it.
     keepMs: random.int(8) % 2 === 0 ? KEEP_MS : null,
   };
 }

@@ -6,7 +6,8 @@ export const [MOST] = SIZES;
 
 /**
  * A statement for many rows, each with a list of values of the same width. In the largest a column that is the same in all
- * rows is handed over once: of the eighteen of a new job six remain, or fewer. Rows differ at least in their key. To hand over a value costs as much as to store it.
+ * rows is handed over once, since that costs as much as to store it: of the eighteen of a new job six remain, or fewer.
+ * Rows differ at least in their key.
  */
 export class Batched {
   /** What writes one row. */

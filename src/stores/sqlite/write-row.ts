@@ -46,8 +46,9 @@ const INSERT = batchedInsert('jobs', [...NEW_COLUMNS, 'id']);
 const INSERT_ALONE = batchedInsert('jobs', NEW_COLUMNS).one;
 
 /**
- * Writes the row of a new job, which has no attempt, no holder and no end. Its id, or its job's, being taken undoes the transaction. Answers with where it goes: one that
- * comes alone goes where SQLite puts it, which is the same place and need not be looked up.
+ * Writes the row of a new job, which has no attempt, no holder and no end. Its id, or its job's, being taken undoes the
+ * transaction. Answers with where it goes: one that comes alone goes where SQLite puts it, which is the same place and need
+ * not be looked up.
  */
 export function insertRow(db: Session, writes: Writes, job: Job): number {
   const row = rowOf(job);
