@@ -47,6 +47,19 @@ onEveryStore((fresh) => {
     expect([...written.values()].every(({ holds }) => holds)).toBe(true);
   });
 
+  test('GUA-14 what is kept for a short time is looked through as often', async () => {
+    const rig = await fresh.app({
+      tasks: [job],
+      retention: { keep: '30d', rules: [{ task: 'job', keep: '2m' }] },
+    });
+    const gone = (await rig.app.start(job, null)).job;
+    await rig.ended(gone);
+    const endedAt = rig.clock.now();
+    await advanceUntil(rig.clock, async () => (await rig.store.load(gone.id)).found === null);
+    expect(rig.clock.now() - endedAt).toBeGreaterThanOrEqual(2 * 60_000);
+    expect(rig.clock.now() - endedAt).toBeLessThanOrEqual(4 * 60_000);
+  });
+
   test('GUA-14 a job is kept for a minute at least: a start that comes twice must find it', async () => {
     const rig = await fresh.app({ tasks: [job] });
     const gone = (await rig.app.start(job, null)).job;

@@ -7,7 +7,7 @@ import { deliverOutbox } from './deliver-outbox.js';
 import type { Engine } from './engine.js';
 import { recoverOrphans, unreadSweep, wakeDue } from './recover.js';
 import { repeat, type Loop, type Stoppable } from './repeat.js';
-import { retentionSweep, type Retention } from './retention.js';
+import { retentionSweep, sweepEveryMs, type Retention } from './retention.js';
 import { fireDue } from './schedules/fire.js';
 
 export type UpkeepOptions = {
@@ -18,9 +18,6 @@ export type UpkeepOptions = {
   /** The worker that keeps an id across restarts, if this is one. */
   readonly restarted: () => WorkerRef | null;
 };
-
-/** How often finished jobs are looked through. */
-const SWEEP_MS = 600_000;
 
 /** Everything that must go on for ever, in every process that works. Any number may do so at once. */
 export function startUpkeep(
@@ -54,7 +51,7 @@ export function startUpkeep(
   }
   if (retention !== null) {
     const pass = retentionSweep(engine, retention);
-    loops.push({ name: 'the retention sweep', bell: alone(), everyMs: SWEEP_MS, pass });
+    loops.push({ name: 'the retention sweep', bell: alone(), everyMs: sweepEveryMs(retention), pass });
   }
   const running = loops.map((loop) => repeat(engine, loop));
   return {

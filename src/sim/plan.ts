@@ -67,8 +67,8 @@ export type Plan = {
 const TENANTS = ['default', 'acme', 'zeta'] as const;
 const HOUR_MS = 3_600_000;
 const SPREAD_MS = 20_000;
-/** Longer than mail is under way and starts are sent again: what is forgotten before that may begin anew. */
-const KEEP_MS = 30_000;
+/** The least that retention allows: longer than mail is under way and starts are sent again. */
+const KEEP_MS = 60_000;
 
 export function planOf(seed: number): Plan {
   const random = prng(mix(seed, 0x91a7));
@@ -89,9 +89,7 @@ export function planOf(seed: number): Plan {
     faults: drawFaults(random),
     leaseMs: [5_000, 10_000][random.int(2)] as number,
     pollMs: [1_000, 3_000][random.int(2)] as number,
-    // Every other time: a job is purged only where a worker begins half a minute after its end, which is rare. Of the same
-    // eight as ever: what else a seed brings about depends on it.
-    keepMs: random.int(8) % 2 === 0 ? KEEP_MS : null,
+    keepMs: random.int(2) === 0 ? KEEP_MS : null,
   };
 }
 
