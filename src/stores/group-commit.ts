@@ -15,7 +15,8 @@ const CROWD = 250;
 /** Where the database is this process, so many that come alone, one after the other, are run before the event loop gets its turn. */
 const MOST_IN_A_ROW = 8;
 
-type Answers<Answer> = readonly (Answer | Promise<Answer>)[];
+/** Some may take longer than the rest. */
+export type Answers<Answer> = readonly (Answer | Promise<Answer>)[];
 
 /**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
@@ -117,7 +118,7 @@ export function groupCommit<Ask, Answer>(
   return (asks) =>
     new Promise((resolve, reject) => {
       if (waiting + asks.length > mostWaiting && queue.length > 0) {
-        reject(new PawlError('STORE_BUSY', { detail: `${waiting} commits are waiting to be saved` }));
+        reject(new PawlError('STORE_BUSY', { detail: `${waiting} requests are waiting for the database` }));
         return;
       }
       waiting += asks.length;

@@ -80,6 +80,28 @@ describe('Postgres', () => {
     await rig.stop();
   });
 
+  test('GUA-4 a result whose job is locked waits alone: those that came with it, and commits, do not', async () => {
+    const url = await server.createDatabase();
+    const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+    const locked = Array.from({ length: 6 }, (_, n) => `job_locked_${n}`);
+    for (const jobId of ['job_free', ...locked]) await rig.create(jobId);
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query("BEGIN; SELECT 1 FROM pawl.jobs WHERE job_id <> 'job_free' FOR UPDATE");
+    const put = (jobId: string) =>
+      rig.store.putEffect({ jobId, step: 'charge', occurrence: 1, entry: 1, result: '1' });
+    let waiting = locked.length;
+    const late = locked.map((jobId) => put(jobId).finally(() => (waiting -= 1)));
+    const free = put('job_free');
+    expect((await free).first).toBe(true);
+    await rig.give('job_free', command('cancel'));
+    expect(waiting).toBe(locked.length);
+    await other.query('COMMIT');
+    expect((await Promise.all(late)).every(({ first }) => first)).toBe(true);
+    await other.end();
+    await rig.stop();
+  });
+
   test('GUA-10 a heartbeat does not wait behind reads that take long', async () => {
     const url = await server.createDatabase();
     const store = await openStore(url, { clock: fakeClock(T0) });

@@ -1,6 +1,7 @@
 import type { CommitItem } from '../../ports/store.js';
 import { SAVED, saveCarefully, type Saved } from './commit-carefully.js';
 import { byText, inOrder } from './identities.js';
+import { luggageNames, luggageOf, unpacked } from './luggage.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
@@ -12,6 +13,7 @@ import {
   newJobs,
   OUTBOX_COLUMNS,
   outboxBatch,
+  recordBatch,
   setChanged,
 } from './write-rows.js';
 
@@ -63,14 +65,15 @@ async function saveAlone(session: Session, item: CommitItem): Promise<(Saved | P
 }
 
 /** A step record that brings nothing along. */
-const isRecord = (item: CommitItem): boolean => item.job === null && item.rev > 1 && !hasSideRows(item);
+const isRecord = (item: CommitItem): boolean =>
+  item.job === null && item.rev > 1 && !isRare(item) && luggageOf([item]).length === 0;
 
 /** What goes together, and how. A job's second commit, and what is rare, goes singly. */
 function byKind(items: readonly CommitItem[]): Map<Save, CommitItem[]> {
   const seen = new Set<string>();
   const kinds = new Map<Save, CommitItem[]>();
   for (const item of items) {
-    if (seen.has(item.jobId) || hasSideRows(item)) continue;
+    if (seen.has(item.jobId) || isRare(item)) continue;
     seen.add(item.jobId);
     const save = item.rev === 1 ? saveCreates : item.job === null ? saveRecords : saveChanges;
     const group = kinds.get(save);
@@ -80,11 +83,14 @@ function byKind(items: readonly CommitItem[]): Map<Save, CommitItem[]> {
   return kinds;
 }
 
-/** Rare, and looked at one by one. Mail and messages are not, where a thousand jobs wait: only step records bring them singly. */
-function hasSideRows({ consumed, outbox, dlqItem, noResultOf, job, identities }: CommitItem): boolean {
-  const rarely = job === null && (outbox.length > 0 || consumed.length > 0);
+/**
+ * Looked at one by one: what goes by an effect's result or, without touching the job's row, by its inbox; what takes over a key,
+ * or changes a dead letter that is there.
+ */
+function isRare({ rev, job, inboxRev, dlqItem, noResultOf, identities }: CommitItem): boolean {
   const replaces = identities.some((identity) => identity.replaces !== undefined);
-  return rarely || replaces || dlqItem !== null || noResultOf !== null;
+  const isOldLetter = dlqItem !== null && (rev === 1 || dlqItem.version > 1);
+  return noResultOf !== null || replaces || isOldLetter || (job === null && inboxRev !== null);
 }
 
 /** The commits that went through, and what is answered to them. */
@@ -202,16 +208,6 @@ function postAll(items: readonly CommitItem[], first: number): Part {
   return { sql: `posted AS (INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}),`, values };
 }
 
-/** The mail of those changes that went through: it travels with each of them, so that no list has to meet another. */
-const POSTED = `posted AS (INSERT INTO pawl.outbox (entry_id, job_id, kind, due_at, body)
-       SELECT o."entryId", c.job_id, o.kind, o."dueAt", o.body FROM ours c,
-       LATERAL json_to_recordset(c.outbox::json) AS o ("entryId" text, kind text, "dueAt" bigint, body text)
-       WHERE c.outbox IS NOT NULL),`;
-
-const CONSUMED = `consumed AS (UPDATE pawl.inbox i SET consumed = true FROM ours c,
-       LATERAL json_array_elements_text(c.consumed::json) AS k (key)
-       WHERE c.consumed IS NOT NULL AND i.job_id = c.job_id AND i.key = k.key),`;
-
 const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId, b.jobId);
 
 /**
@@ -222,13 +218,14 @@ const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId, b.jobI
 function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
   const items = unsorted.toSorted(byJobId);
   const { from, values } = changes(items, { alias: 'c', first: 3 });
+  const luggage = luggageOf(items);
+  const returned = [LOGGED_CHANGE, ...luggageNames(luggage)].join(', ');
   return db.rows(
     `WITH ${PATIENCE},
      ours AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM patience, ${from} WHERE j.job_id = c.job_id
        AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
-       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${LOGGED_CHANGE}, c.outbox, c.consumed),
-     ${items.some(({ outbox }) => outbox.length > 0) ? POSTED : ''}
-     ${items.some(({ consumed }) => consumed.length > 0) ? CONSUMED : ''}
+       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${returned}),
+     ${unpacked(luggage, 'ours')}
      logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c)
      ${OUTCOME} FROM ours`,
     [db.fixedNow(), items.length, ...values],
@@ -245,14 +242,16 @@ const FOLLOWS = `(j.rev = c.log_rev - 1
  */
 function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
   const [item] = items;
-  if (items.length === 1 && item) return saveRecord(db, item);
-  const log = logBatch(items, { alias: 'c', first: 3 });
+  const luggage = luggageOf(items);
+  if (items.length === 1 && item && luggage.length === 0) return saveRecord(db, item);
+  const { from, values } = recordBatch(items, { alias: 'c', first: 3 });
   return db.rows(
     `WITH ${PATIENCE},
-     next AS MATERIALIZED (SELECT c.* FROM patience, ${log.from}, ${BEFORE}),
-     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT * FROM next ORDER BY job_id RETURNING job_id)
+     next AS MATERIALIZED (SELECT c.* FROM patience, ${from}, ${BEFORE}),
+     ${unpacked(luggage, 'next')}
+     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT ${LOG_COLUMNS} FROM next ORDER BY job_id RETURNING job_id)
      ${OUTCOME} FROM logged`,
-    [db.fixedNow(), items.length, ...log.values],
+    [db.fixedNow(), items.length, ...values],
   );
 }
 

@@ -1,5 +1,5 @@
 import { must } from '../../kernel/index.js';
-import type { Loaded, LogRow } from '../../ports/store.js';
+import type { Loaded, LogRow, Reply } from '../../ports/store.js';
 import {
   assemble,
   assembleIdle,
@@ -10,14 +10,18 @@ import {
 } from '../job-state.js';
 import { isStill } from '../recent-jobs.js';
 import type { ReadAhead } from '../read-ahead.js';
-import type { Queries, Session } from './session.js';
+import { NOW, type Queries, type Session } from './session.js';
 
 type Stored = StoredRow & {
+  readonly now: number;
   readonly log_rev: number;
   readonly command_id: string;
   readonly body: string;
   readonly link: string;
 };
+
+/** What is read of an id that no job has. */
+type Unknown = { readonly now: number; readonly job_id: null };
 
 /** A job that nobody runs, and how to find out whether it is the one that is remembered. */
 export type Idle = IdleRow & {
@@ -74,17 +78,36 @@ const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
 /** Jobs with the log rows that it takes to put them together, read in one snapshot. Unknown ids are left out. */
 export async function loadAll(db: Queries, jobIds: readonly string[]): Promise<Loaded[]> {
   if (jobIds.length === 0) return [];
-  const rows = await db.rows<Stored>(
-    `SELECT ${COLUMNS}, l.rev AS log_rev, l.command_id, l.body, l.link
-     FROM unnest($1::text[]) AS i (job_id) JOIN pawl.jobs j ON j.job_id = i.job_id,
-     LATERAL (SELECT * FROM pawl.log WHERE log.job_id = j.job_id AND log.rev = 1
-       UNION ALL SELECT * FROM pawl.log WHERE log.job_id = j.job_id AND log.rev >= greatest(j.rev, 2)) l
-     ORDER BY j.job_id, l.rev`,
-    [jobIds],
+  const { jobs } = await readJobs(db, jobIds);
+  return jobIds.flatMap((jobId) => jobs.get(jobId) ?? []);
+}
+
+/** For those who ask at the same time, each for one: a single statement, which tells the time as well. */
+export async function loadEach(
+  db: Queries,
+  jobIds: readonly string[],
+): Promise<Reply<{ found: Loaded | null }>[]> {
+  const { now, jobs } = await readJobs(db, [...new Set(jobIds)]);
+  return jobIds.map((jobId) => ({ now, found: jobs.get(jobId) ?? null }));
+}
+
+async function readJobs(
+  db: Queries,
+  jobIds: readonly string[],
+): Promise<{ now: number; jobs: Map<string, Loaded> }> {
+  const rows = await db.rows<Stored | Unknown>(
+    `SELECT ${NOW} AS now, found.* FROM unnest($2::text[]) AS i (job_id) LEFT JOIN LATERAL (
+       SELECT ${COLUMNS}, l.rev AS log_rev, l.command_id, l.body, l.link FROM pawl.jobs j,
+       LATERAL (SELECT * FROM pawl.log WHERE log.job_id = j.job_id AND log.rev = 1
+         UNION ALL SELECT * FROM pawl.log WHERE log.job_id = j.job_id AND log.rev >= greatest(j.rev, 2)) l
+       WHERE j.job_id = i.job_id) found ON true
+     ORDER BY found.job_id, found.log_rev`,
+    [db.fixedNow(), jobIds],
   );
-  const byJob = new Map<string, { stored: Stored; log: LogRow[] }>();
+  const logs = new Map<string, { stored: Stored; log: LogRow[] }>();
   for (const stored of rows) {
-    const found = byJob.get(stored.job_id) ?? { stored, log: [] };
+    if (stored.job_id === null) continue;
+    const found = logs.get(stored.job_id) ?? { stored, log: [] };
     found.log.push({
       jobId: stored.job_id,
       rev: stored.log_rev,
@@ -92,10 +115,9 @@ export async function loadAll(db: Queries, jobIds: readonly string[]): Promise<L
       body: stored.body,
       link: stored.link,
     });
-    byJob.set(stored.job_id, found);
+    logs.set(stored.job_id, found);
   }
-  return jobIds.flatMap((jobId) => {
-    const found = byJob.get(jobId);
-    return found ? [assemble(found.stored, found.log)] : [];
-  });
+  const jobs = new Map<string, Loaded>();
+  for (const [jobId, { stored, log }] of logs) jobs.set(jobId, assemble(stored, log));
+  return { now: must(rows[0], 'each id has a row').now, jobs };
 }

@@ -1,19 +1,67 @@
+import { must } from '../../kernel/index.js';
 import type { EffectResult, Message, NewMessage, Reply } from '../../ports/store.js';
-import type { Queries } from './session.js';
+import type { Answers } from '../group-commit.js';
+import { inTurn } from './in-turn.js';
+import { NOW, type Queries, type Session } from './session.js';
 
-export async function putEffect(
+type FirstOrNot = Reply<{ first: boolean }>;
+
+/** Results that came together. One whose job somebody has locked waits for it by itself, and holds up nobody else. */
+export function putEffects(
+  session: Pick<Session, 'listed' | 'careful'>,
+  results: readonly EffectResult[],
+): Promise<Answers<FirstOrNot>> {
+  return inTurn(results, entryOf, async (different) => {
+    const put = await putUnlocked(session.listed, different);
+    return different.map((result, n) => put.get(n + 1) ?? session.careful((db) => putPatiently(db, result)));
+  });
+}
+
+const entryOf = ({ jobId, step, occurrence, entry }: EffectResult): string =>
+  `${jobId} ${entry} ${occurrence} ${step}`;
+
+// In both the job's row is held: the job is not purged meanwhile, and the entry is not closed.
+const WRITE_IF_FIRST = `ON CONFLICT (job_id, step, occurrence, entry) DO UPDATE SET result = excluded.result
+       WHERE effects.result IS NULL AND excluded.result IS NOT NULL`;
+
+async function putPatiently(
   db: Queries,
   { jobId, step, occurrence, entry, result }: EffectResult,
-): Promise<Reply<{ first: boolean }>> {
-  // The job's row is held: the job is not purged meanwhile, and the entry is not closed.
-  const written = await db.rows(
-    `WITH job AS MATERIALIZED (SELECT job_id FROM pawl.jobs WHERE job_id = $1 FOR KEY SHARE)
-     INSERT INTO pawl.effects (job_id, step, occurrence, entry, result) SELECT job_id, $2, $3::int, $4::int, $5 FROM job
-     ON CONFLICT (job_id, step, occurrence, entry) DO UPDATE SET result = excluded.result
-     WHERE effects.result IS NULL AND excluded.result IS NOT NULL RETURNING 1`,
-    [jobId, step, occurrence, entry, result],
+): Promise<FirstOrNot> {
+  const [written] = await db.rows<FirstOrNot>(
+    `WITH job AS MATERIALIZED (SELECT job_id FROM pawl.jobs WHERE job_id = $2 FOR KEY SHARE),
+     written AS (INSERT INTO pawl.effects (job_id, step, occurrence, entry, result)
+       SELECT job_id, $3, $4::int, $5::int, $6 FROM job ${WRITE_IF_FIRST} RETURNING 1)
+     SELECT ${NOW} AS now, EXISTS (SELECT 1 FROM written) AS first`,
+    [db.fixedNow(), jobId, step, occurrence, entry, result],
   );
-  return { now: await db.now(), first: written.length > 0 };
+  return must(written, 'the time is always told');
+}
+
+/** Of those whose jobs are there, and are locked by nobody, what came of each, by its number. */
+async function putUnlocked(
+  db: Queries,
+  results: readonly EffectResult[],
+): Promise<ReadonlyMap<number, FirstOrNot>> {
+  const rows = await db.rows<FirstOrNot & { number: number }>(
+    `WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::text[]) WITH ORDINALITY
+       AS a (job_id, step, occurrence, entry, result, number)),
+     job AS MATERIALIZED (SELECT job_id FROM pawl.jobs WHERE job_id = ANY ($2::text[]) FOR KEY SHARE SKIP LOCKED),
+     written AS (INSERT INTO pawl.effects (job_id, step, occurrence, entry, result)
+       SELECT job_id, step, occurrence, entry, result FROM asked JOIN job USING (job_id)
+       ORDER BY job_id, step COLLATE "C", occurrence, entry ${WRITE_IF_FIRST} RETURNING job_id, step, occurrence, entry)
+     SELECT ${NOW} AS now, a.number::int, w.job_id IS NOT NULL AS first FROM asked a JOIN job USING (job_id)
+     LEFT JOIN written w ON (w.job_id, w.step, w.occurrence, w.entry) = (a.job_id, a.step, a.occurrence, a.entry)`,
+    [
+      db.fixedNow(),
+      results.map(({ jobId }) => jobId),
+      results.map(({ step }) => step),
+      results.map(({ occurrence }) => occurrence),
+      results.map(({ entry }) => entry),
+      results.map(({ result }) => result),
+    ],
+  );
+  return new Map(rows.map(({ number, now, first }) => [number, { now, first }]));
 }
 
 export async function effects(db: Queries, jobId: string): Promise<Reply<{ results: EffectResult[] }>> {
@@ -60,24 +108,26 @@ export async function putMessages(db: Queries, messages: readonly NewMessage[]):
 
 const nameOf = (jobId: string, key: string): string => `${jobId} ${key}`;
 
-export async function inbox(
-  db: Queries,
-  jobId: string,
-): Promise<Reply<{ messages: Message[]; inboxRev: number }>> {
-  const [job] = await db.rows<{ inbox_rev: number }>('SELECT inbox_rev FROM pawl.jobs WHERE job_id = $1', [
-    jobId,
-  ]);
-  const rows = await db.rows<{ key: string; payload: string; received_at: number }>(
-    'SELECT key, payload, received_at FROM pawl.inbox WHERE job_id = $1 AND NOT consumed ORDER BY received_at, key',
-    [jobId],
+type Inbox = { readonly messages: Message[]; readonly inboxRev: number };
+type InboxRow = { readonly now: number; readonly inboxRev: number; readonly jobId: string };
+
+/** How far each inbox had come and what was in it, of one moment: for jobs that begin to wait at the same time. */
+export async function inboxes(db: Queries, jobIds: readonly string[]): Promise<Reply<Inbox>[]> {
+  const rows = await db.rows<InboxRow & (Omit<Message, 'jobId'> | { key: null })>(
+    `SELECT ${NOW} AS now, i.job_id AS "jobId", coalesce(j.inbox_rev, 0) AS "inboxRev", m.key, m.payload,
+     m.received_at AS "receivedAt" FROM unnest($2::text[]) AS i (job_id) LEFT JOIN pawl.jobs j ON j.job_id = i.job_id
+     LEFT JOIN pawl.inbox m ON m.job_id = i.job_id AND NOT m.consumed ORDER BY i.job_id, m.received_at, m.key`,
+    [db.fixedNow(), [...new Set(jobIds)]],
   );
-  const messages = rows.map(({ key, payload, received_at }) => ({
-    jobId,
-    key,
-    payload,
-    receivedAt: received_at,
-  }));
-  return { now: await db.now(), messages, inboxRev: job?.inbox_rev ?? 0 };
+  const found = new Map<string, Reply<Inbox>>();
+  for (const row of rows) {
+    const { now, jobId, inboxRev } = row;
+    const inbox = found.get(jobId) ?? { now, inboxRev, messages: [] };
+    found.set(jobId, inbox);
+    if (row.key !== null)
+      inbox.messages.push({ jobId, key: row.key, payload: row.payload, receivedAt: row.receivedAt });
+  }
+  return jobIds.map((jobId) => must(found.get(jobId), 'each job has a row'));
 }
 
 export async function unread(

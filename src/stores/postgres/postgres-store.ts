@@ -1,5 +1,6 @@
+import { must } from '../../kernel/index.js';
 import type { Clock } from '../../ports/clock.js';
-import type { CommitItem, CommitReplies, NewMessage, Store } from '../../ports/store.js';
+import type { CommitItem, CommitReplies, EffectResult, NewMessage, Store } from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { claim } from './claim.js';
@@ -11,16 +12,23 @@ import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { ownersOf } from './identities.js';
 import { beat, orphans, workers } from './leases.js';
-import { loadAll } from './load.js';
-import { effects, inbox, putEffect, putMessages, unread } from './mailbox.js';
+import { loadEach } from './load.js';
+import { effects, inboxes, putEffects, putMessages, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { aged, purge } from './purge.js';
 import { heads } from './heads.js';
 import { ReadAhead } from '../read-ahead.js';
-import { counts, due, feed, feedEnd, list, log } from './reads.js';
+import { counts, due, feed, feedEnd, list, logs, type LogPage } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
-import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
+import {
+  deleteSchedule,
+  dueSchedules,
+  putSchedules,
+  schedule,
+  schedules,
+  type SchedulePut,
+} from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
@@ -34,10 +42,17 @@ function answered(saved: readonly Saved[]): CommitReplies {
   return { now, replies: saved.map(({ reply }) => reply) };
 }
 
+/** The answer of one who asked for one thing. */
+const only = <Answer>(answers: readonly Answer[]): Answer => must(answers[0], 'each is answered');
+
 const nothing = (now: number): CommitReplies => ({ now, replies: [] });
 
 /** Commits in one transaction. More make single ones wait longer, fewer send more statements. */
 const MOST_IN_GROUP = 1_000;
+/** Jobs that are read at once. Their inputs may be long, and none is answered before all are read. */
+const MOST_LOADED = 200;
+/** Parts of logs that are read at once: each may be a thousand rows long. */
+const MOST_PAGES = 50;
 /** While the server works on one, this process makes the next. A third only took the two cores from the others. */
 const GROUPS_ABREAST = 2;
 
@@ -67,6 +82,26 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       most: MOST_IN_GROUP,
     },
   );
+  /** A thousand signals, or as many firings: what is asked for at the same time is read, and saved, by one statement. */
+  const loads = groupCommit((jobIds: readonly string[]) => loadEach(listed, jobIds), {
+    most: MOST_LOADED,
+    abreast: GROUPS_ABREAST,
+  });
+  const pages = groupCommit((asked: readonly LogPage[]) => logs(single, asked), {
+    most: MOST_PAGES,
+    abreast: GROUPS_ABREAST,
+  });
+  const inboxReads = groupCommit((jobIds: readonly string[]) => inboxes(listed, jobIds), {
+    most: MOST_LOADED,
+    abreast: GROUPS_ABREAST,
+  });
+  const effectPuts = groupCommit((results: readonly EffectResult[]) => putEffects(session, results), {
+    most: MOST_IN_GROUP,
+    abreast: GROUPS_ABREAST,
+  });
+  const schedulePuts = groupCommit((puts: readonly SchedulePut[]) => putSchedules(listed, puts), {
+    most: MOST_IN_GROUP,
+  });
   const hints = { skip: new SkipAhead(), few: new FewFirst(), reading: new ReadAhead() };
   const wakeUps = notifiedWakeUps(session, options.clock);
 
@@ -80,16 +115,13 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       return session.leasing((db) => beat(db, beating));
     },
     orphans: (page) => session.transaction((db) => orphans(db, page)),
-    putEffect: (result) => putEffect(single, result),
-    putMessage: async (message) => (await messages([message]))[0] as Awaited<ReturnType<Store['putMessage']>>,
+    putEffect: async (result) => only(await effectPuts([result])),
+    putMessage: async (message) => only(await messages([message])),
     effects: (jobId) => effects(single, jobId),
-    inbox: (jobId) => inbox(single, jobId),
-    async load(jobId) {
-      const [[found = null], now] = await Promise.all([loadAll(listed, [jobId]), single.now()]);
-      return { now, found };
-    },
+    inbox: async (jobId) => only(await inboxReads([jobId])),
+    load: async (jobId) => only(await loads([jobId])),
     resolve: async (wanted) => ({ now: await single.now(), jobIds: await ownersOf(listed, wanted) }),
-    log: (jobId, page) => log(single, jobId, page),
+    log: async (jobId, page) => only(await pages([{ jobId, ...page }])),
     due: (page) => due(single, page),
     list: (filter) => list(single, filter),
     counts: (filter) => counts(single, filter),
@@ -112,7 +144,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     heldFor: (jobId) => heldFor(single, jobId),
     pauseQueue: (pause) => pauseQueue(single, pause),
     pausedQueues: () => pausedQueues(single),
-    putSchedule: (row, expected) => putSchedule(single, row, expected),
+    putSchedule: async (row, expected) => only(await schedulePuts([{ row, expected }])),
     deleteSchedule: (ref) => deleteSchedule(single, ref),
     schedule: (ref) => schedule(single, ref),
     schedules: (filter) => schedules(single, filter),

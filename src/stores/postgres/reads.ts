@@ -1,20 +1,40 @@
-import type { JobRow, Status } from '../../kernel/index.js';
+import { must, type JobRow, type Status } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { unreadablePosition } from '../feed-position.js';
-import type { Queries } from './session.js';
+import { NOW, type Queries } from './session.js';
 
 const LOG_ROW = 'job_id AS "jobId", rev, command_id AS "commandId", body, link';
 
-export async function log(
+/** A part of one job's log. */
+export type LogPage = { readonly jobId: string; readonly fromRev: number; readonly limit: number };
+
+/** Parts that are asked for at the same time, by jobs that go on. */
+export async function logs(
   db: Queries,
-  jobId: string,
-  { fromRev, limit }: { fromRev: number; limit: number },
-): Promise<Reply<{ rows: LogRow[] }>> {
-  const rows = await db.rows<LogRow>(
-    `SELECT ${LOG_ROW} FROM pawl.log WHERE job_id = $1 AND rev >= $2 ORDER BY rev LIMIT $3`,
-    [jobId, fromRev, limit],
+  pages: readonly LogPage[],
+): Promise<Reply<{ rows: readonly LogRow[] }>[]> {
+  const rows = await db.rows<{ now: number; page: number } & (Omit<LogRow, 'jobId'> | { rev: null })>(
+    `SELECT ${NOW} AS now, (i.number - 1)::int AS page, l.* FROM unnest($2::text[], $3::int[], $4::int[])
+     WITH ORDINALITY AS i (job_id, from_rev, most, number) LEFT JOIN LATERAL (
+       SELECT rev, command_id AS "commandId", body, link FROM pawl.log
+       WHERE log.job_id = i.job_id AND rev >= i.from_rev ORDER BY rev LIMIT i.most) l ON true
+     ORDER BY i.number, l.rev`,
+    [
+      db.fixedNow(),
+      pages.map(({ jobId }) => jobId),
+      pages.map(({ fromRev }) => fromRev),
+      pages.map(({ limit }) => limit),
+    ],
   );
-  return { now: await db.now(), rows };
+  const { now } = must(rows[0], 'each page has a row');
+  const found = pages.map((): LogRow[] => []);
+  for (const row of rows) {
+    if (row.rev === null) continue;
+    const { page, rev, commandId, body, link } = row;
+    const { jobId } = must(pages[page], 'pages are numbered');
+    must(found[page], 'pages are numbered').push({ jobId, rev, commandId, body, link });
+  }
+  return found.map((read) => ({ now, rows: read }));
 }
 
 /**

@@ -1,25 +1,59 @@
+import { must } from '../../kernel/index.js';
 import type { Reply, Schedule, ScheduleRef } from '../../ports/store.js';
-import type { Queries } from './session.js';
+import type { Answers } from '../group-commit.js';
+import { inTurn } from './in-turn.js';
+import { NOW, type Queries } from './session.js';
 
-export async function putSchedule(
+/** A schedule, and the version that it takes the place of. */
+export type SchedulePut = { readonly row: Schedule; readonly expected: number };
+
+/**
+ * Schedules that are saved together: a thousand of them are due at midnight. Rows are locked in the order of their names, so
+ * that two processes which save the same ones do not wait for each other.
+ */
+export function putSchedules(
   db: Queries,
-  { tenantId, scheduleId, version, nextFireAt, body }: Schedule,
-  expected: number,
-): Promise<Reply<{ saved: boolean }>> {
-  const saved =
-    expected === 0
-      ? await db.rows(
-          `INSERT INTO pawl.schedules (tenant_id, schedule_id, version, next_fire_at, body) VALUES ($1, $2, $3, $4, $5)
-           ON CONFLICT DO NOTHING RETURNING 1`,
-          [tenantId, scheduleId, version, nextFireAt, body],
-        )
-      : await db.rows(
-          `UPDATE pawl.schedules SET version = $3, next_fire_at = $4, body = $5
-           WHERE tenant_id = $1 AND schedule_id = $2 AND version = $6 RETURNING 1`,
-          [tenantId, scheduleId, version, nextFireAt, body, expected],
-        );
-  return { now: await db.now(), saved: saved.length > 0 };
+  puts: readonly SchedulePut[],
+): Promise<Answers<Reply<{ saved: boolean }>>> {
+  return inTurn(
+    puts,
+    ({ row }) => nameOf(row),
+    (different) => putDifferent(db, different),
+  );
 }
+
+async function putDifferent(db: Queries, puts: readonly SchedulePut[]): Promise<Reply<{ saved: boolean }>[]> {
+  const rows = await db.rows<{ now: number } & (ScheduleRef | Record<keyof ScheduleRef, null>)>(
+    `WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[], $7::int[])
+       AS a (tenant_id, schedule_id, version, next_fire_at, body, expected)),
+     locked AS (SELECT s.tenant_id, s.schedule_id, s.version FROM asked a
+       JOIN pawl.schedules s ON s.tenant_id = a.tenant_id AND s.schedule_id = a.schedule_id
+       ORDER BY s.tenant_id, s.schedule_id FOR UPDATE OF s),
+     changed AS (UPDATE pawl.schedules s SET version = a.version, next_fire_at = a.next_fire_at, body = a.body
+       FROM asked a JOIN locked l ON l.tenant_id = a.tenant_id AND l.schedule_id = a.schedule_id AND l.version = a.expected
+       WHERE s.tenant_id = l.tenant_id AND s.schedule_id = l.schedule_id RETURNING s.tenant_id, s.schedule_id),
+     made AS (INSERT INTO pawl.schedules (tenant_id, schedule_id, version, next_fire_at, body)
+       SELECT tenant_id, schedule_id, version, next_fire_at, body FROM asked WHERE expected = 0
+       ORDER BY tenant_id COLLATE "C", schedule_id COLLATE "C"
+       ON CONFLICT DO NOTHING RETURNING tenant_id, schedule_id)
+     SELECT ${NOW} AS now, saved.tenant_id AS "tenantId", saved.schedule_id AS "scheduleId"
+     FROM (SELECT) AS one LEFT JOIN (SELECT * FROM changed UNION ALL SELECT * FROM made) saved ON true`,
+    [
+      db.fixedNow(),
+      puts.map(({ row }) => row.tenantId),
+      puts.map(({ row }) => row.scheduleId),
+      puts.map(({ row }) => row.version),
+      puts.map(({ row }) => row.nextFireAt),
+      puts.map(({ row }) => row.body),
+      puts.map(({ expected }) => expected),
+    ],
+  );
+  const { now } = must(rows[0], 'the time is always told');
+  const saved = new Set(rows.flatMap((row) => (row.scheduleId === null ? [] : [nameOf(row)])));
+  return puts.map(({ row }) => ({ now, saved: saved.has(nameOf(row)) }));
+}
+
+const nameOf = ({ tenantId, scheduleId }: ScheduleRef): string => `${tenantId} ${scheduleId}`;
 
 export async function deleteSchedule(
   db: Queries,

@@ -8,13 +8,8 @@ import {
 } from '../../kernel/index.js';
 import type { CommitItem, NewOutboxEntry } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
-import { binaryArray, type ElementType } from './binary-array.js';
-
-/** Rows as a statement takes them, and how it calls them: a list of values for each column, or one value for all rows. */
-export type Batch = { readonly from: string; readonly values: readonly (Value | Buffer)[] };
-
-type Value = string | number | null;
-type Column<T> = readonly [name: string, type: ElementType, value: (item: T) => Value];
+import { batch, type Batch, type Column, type Place } from './batch.js';
+import { luggageColumns, luggageOf } from './luggage.js';
 
 const LOG: readonly Column<CommitItem>[] = [
   ['job_id', 'text', ({ jobId }) => jobId],
@@ -64,13 +59,7 @@ const CHANGE: readonly Column<Changed>[] = [
   ['link', 'text', ({ item }) => item.link],
   ['holder', 'text', ({ item }) => item.attemptId],
   ['inbox_rev', 'int', ({ item }) => item.inboxRev],
-  ['outbox', 'text', ({ item }) => jsonOrNull(item.outbox)],
-  ['consumed', 'text', ({ item }) => jsonOrNull(item.consumed)],
 ];
-
-function jsonOrNull(list: readonly unknown[]): string | null {
-  return list.length === 0 ? null : JSON.stringify(list);
-}
 
 type Posted = NewOutboxEntry & { readonly jobId: string | null };
 const OUTBOX: readonly Column<Posted>[] = [
@@ -81,38 +70,11 @@ const OUTBOX: readonly Column<Posted>[] = [
   ['body', 'text', ({ body }) => body],
 ];
 
-/**
- * From this many rows on, a column that has the same value in all of them is sent as that value: of the nineteen of a
- * thousand claims five remain lists to pack here and to unpack on the server (bench/store/postgres.ts). Columns of few
- * rows are the same by chance, in ever new ways, and each way is a statement to prepare. A row by itself has no lists at
- * all, which takes a third off the time of its statement.
- */
-const MANY = 32;
-
-/** Rows named `alias`, with parameters from `first` on. */
-function batch<T>(columns: readonly Column<T>[], items: readonly T[], { alias, first }: Place): Batch {
-  const values: (Value | Buffer)[] = [];
-  const names: string[] = [];
-  const lists: string[] = [];
-  const selected = columns.map(([name, type, value]) => {
-    const list = items.map(value);
-    const place = `$${first + values.length}`;
-    if (list.length === 1 || (list.length >= MANY && list.every((one) => one === list[0]))) {
-      values.push(list[0] as Value);
-      return `${place}::${type} AS ${name}`;
-    }
-    values.push(binaryArray(type, list));
-    names.push(name);
-    lists.push(`${place}::${type}[]`);
-    return `u.${name}`;
-  });
-  const from = lists.length === 0 ? '' : `FROM unnest(${lists.join(', ')}) AS u (${names.join(', ')})`;
-  return { from: `(SELECT ${selected.join(', ')} ${from}) AS ${alias}`, values };
-}
-
-type Place = { readonly alias: string; readonly first: number };
-
 export const logBatch = (items: readonly CommitItem[], place: Place): Batch => batch(LOG, items, place);
+
+/** Step records with what they bring along. */
+export const recordBatch = (items: readonly CommitItem[], place: Place): Batch =>
+  batch([...LOG, ...luggageColumns(luggageOf(items))], items, place);
 
 export function newJobs(items: readonly CommitItem[], place: Place): Batch {
   const created = items.flatMap((item) => (item.job ? [{ row: rowOf(item.job), job: item.job, item }] : []));
@@ -123,7 +85,12 @@ export function changes(items: readonly CommitItem[], place: Place): Batch {
   const changed = items.flatMap((item) =>
     item.job ? [{ row: changingOf(item.job), job: item.job, item }] : [],
   );
-  return batch(CHANGE, changed, place);
+  const luggage = luggageColumns(luggageOf(items)).map(([name, type, value]): Column<Changed> => [
+    name,
+    type,
+    ({ item }) => value(item),
+  ]);
+  return batch([...CHANGE, ...luggage], changed, place);
 }
 
 type Posting = { readonly jobId: string | null; readonly outbox: readonly NewOutboxEntry[] };

@@ -1,6 +1,13 @@
 import { PawlError } from '../../errors.js';
 import type { StoreClock } from '../../ports/clock.js';
-import type { CommitItem, CommitReply, EffectResult, NewMessage, Store } from '../../ports/store.js';
+import type {
+  CommitItem,
+  CommitReply,
+  EffectResult,
+  NewMessage,
+  Schedule,
+  Store,
+} from '../../ports/store.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { ReadAhead } from '../read-ahead.js';
@@ -41,13 +48,16 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     most: MOST_IN_GROUP,
   });
   const reading = new ReadAhead();
-  /** For what comes in crowds, such as the ends of a thousand children: one sync of the disk for many. */
+  /** For what comes in crowds, such as the ends of a thousand children, or their firings: one sync of the disk for many. */
   const together = <Ask, Answer>(write: (ask: Ask) => Answer): ((ask: Ask) => Promise<Answer>) => {
     const group = groupCommit<Ask, Answer>((asks) => db.write(() => asks.map(write)), {
       most: MOST_IN_GROUP,
     });
     return async (ask) => (await group([ask]))[0] as Answer;
   };
+  const putSchedules = together(({ row, expected }: { row: Schedule; expected: number }) =>
+    putSchedule(db, row, expected),
+  );
 
   return {
     commit: (items) => commit(items).then((replies) => ({ now: db.now(), replies })),
@@ -90,7 +100,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     heldFor: async (jobId) => heldFor(db, jobId),
     pauseQueue: (pause) => db.write(() => pauseQueue(db, pause)),
     pausedQueues: async () => pausedQueues(db),
-    putSchedule: (row, expected) => db.write(() => putSchedule(db, row, expected)),
+    putSchedule: (row, expected) => putSchedules({ row, expected }),
     deleteSchedule: (ref) => db.write(() => deleteSchedule(db, ref)),
     schedule: async (ref) => schedule(db, ref),
     schedules: async (filter) => schedules(db, filter),

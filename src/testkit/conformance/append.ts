@@ -32,6 +32,37 @@ export const append: Topic = {
       deepStrictEqual(replay(await rig.commits('job_append_2')).job, job);
       equal(job.result, '{"done":true}');
     },
+    'whoever asks at the same time as others gets his own answer, of jobs that nobody knows as well': async (
+      rig,
+    ) => {
+      const { store } = rig;
+      await rig.create('job_asked_1');
+      const { attemptId } = await rig.running('job_asked_2');
+      for (let occurrence = 1; occurrence <= 3; occurrence++)
+        await rig.give('job_asked_2', command('record-step', { attemptId: attemptId ?? '', occurrence }));
+      const wanted = ['job_asked_2', 'job_nobody_4', 'job_asked_1', 'job_asked_2'];
+      const loaded = await Promise.all(wanted.map((jobId) => store.load(jobId)));
+      deepStrictEqual(
+        loaded.map(({ now, found }) => [now, found?.job.spec.jobId, found?.job.rev]),
+        [
+          [rig.clock.now(), 'job_asked_2', 5],
+          [rig.clock.now(), undefined, undefined],
+          [rig.clock.now(), 'job_asked_1', 2],
+          [rig.clock.now(), 'job_asked_2', 5],
+        ],
+      );
+      const pages = await Promise.all([
+        store.log('job_asked_2', { fromRev: 3, limit: 2 }),
+        store.log('job_nobody_4', { fromRev: 1, limit: 2 }),
+        store.log('job_asked_1', { fromRev: 1, limit: 9 }),
+        store.log('job_asked_2', { fromRev: 5, limit: 9 }),
+        store.log('job_asked_1', { fromRev: 9, limit: 9 }),
+      ]);
+      deepStrictEqual(
+        pages.map(({ rows }) => rows.map(({ jobId, rev }) => `${jobId} ${rev}`)),
+        [['job_asked_2 3', 'job_asked_2 4'], [], ['job_asked_1 1', 'job_asked_1 2'], ['job_asked_2 5'], []],
+      );
+    },
     'the hash chain holds from the first row to the head': async (rig) => {
       const { attemptId } = await rig.running('job_append_3');
       await rig.give('job_append_3', command('record-step', { attemptId: attemptId ?? '' }));

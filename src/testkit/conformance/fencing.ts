@@ -1,6 +1,12 @@
 import { deepStrictEqual, equal } from 'node:assert/strict';
-import { command } from '../sample-commands.js';
+import type { CommitItem } from '../../ports/store.js';
+import { aFatalFailure, command } from '../sample-commands.js';
 import type { Topic } from './rig.js';
+
+type Held = { readonly attemptId: string };
+
+const letter = (jobId: string, dueAt: number) =>
+  ({ entryId: `letter_${jobId}`, kind: 'callback', dueAt, body: '{}' }) as const;
 
 export const fencing: Topic = {
   name: 'fencing',
@@ -77,6 +83,67 @@ export const fencing: Topic = {
       equal((await rig.load('job_group_39')).job.status, 'succeeded');
       equal((await rig.store.feed({ after: null, limit: 1_000 })).rows.length, 40 + 40 + 2 + 38);
     },
+    'what commits bring along goes with them: of those that another connection came before nothing stays':
+      async (rig) => {
+        const { store } = rig;
+        const bring: Readonly<Record<string, (jobId: string, held: Held) => Promise<CommitItem>>> = {
+          mail: (jobId, held) =>
+            rig.prepare(jobId, command('start-child', held), { outbox: [letter(jobId, rig.clock.now())] }),
+          used: (jobId, held) =>
+            rig.prepare(jobId, command('consume-wait', held), { consumed: ['approval'] }),
+          dead: (jobId, held) =>
+            rig.prepare(jobId, command('fail-attempt', { ...held, failure: aFatalFailure }), held),
+          both: (jobId, held) =>
+            rig.prepare(jobId, command('fail-attempt', { ...held, failure: aFatalFailure }), {
+              ...held,
+              outbox: [letter(jobId, rig.clock.now())],
+            }),
+        };
+        const early: CommitItem[] = [];
+        const prepareAll = async (...names: readonly string[]): Promise<CommitItem[]> => {
+          const items: CommitItem[] = [];
+          for (const [kind, prepare] of Object.entries(bring)) {
+            for (const name of names) {
+              const jobId = `job_${kind}_${name}`;
+              const held = { attemptId: (await rig.running(jobId)).attemptId ?? '' };
+              await store.putMessage({ jobId, key: 'approval', payload: 'true' });
+              items.push(await prepare(jobId, held));
+              if (name === 'late') early.push(await rig.prepare(jobId, command('record-step', held)));
+            }
+          }
+          return items;
+        };
+        const undisturbed = await prepareAll('a', 'b');
+        deepStrictEqual(
+          new Set((await store.commit(undisturbed)).replies.map(({ ok }) => ok)),
+          new Set([true]),
+        );
+        const disturbed = await prepareAll('c', 'late');
+        await (await rig.connect()).commit(early);
+        deepStrictEqual(
+          (await store.commit(disturbed)).replies.map(({ ok }) => ok),
+          disturbed.map(({ jobId }) => !jobId.endsWith('late')),
+        );
+        const { entries } = await store.takeOutbox({ kind: 'callback', limit: 10, leaseMs: 1_000 });
+        deepStrictEqual(
+          entries.map(({ entryId, jobId }) => [entryId, jobId]),
+          ['both_a', 'both_b', 'both_c', 'mail_a', 'mail_b', 'mail_c'].map((name) => [
+            `letter_job_${name}`,
+            `job_${name}`,
+          ]),
+        );
+        for (const name of ['a', 'b', 'c', 'late']) {
+          equal((await store.inbox(`job_used_${name}`)).messages.length, name === 'late' ? 1 : 0);
+        }
+        const { items: dead } = await store.dlq({ tenantId: null, status: 'open', after: null, limit: 10 });
+        deepStrictEqual(
+          dead.map(({ dlqId, jobId }) => [dlqId, jobId]),
+          ['both_a', 'both_b', 'both_c', 'dead_a', 'dead_b', 'dead_c'].map((name) => [
+            `dlq_job_${name}`,
+            `job_${name}`,
+          ]),
+        );
+      },
     'of step records that are sent together those that come too late are refused, or too early, and the others saved':
       async (rig) => {
         const ids = Array.from({ length: 40 }, (_, i) => `job_records_${i}`);

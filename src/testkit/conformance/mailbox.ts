@@ -31,6 +31,29 @@ export const effects: Topic = {
         ['"late"'],
       );
     },
+    'GUA-4 of results that come together each counts as if it had come alone': async (rig) => {
+      await rig.create('job_effect_4');
+      await rig.create('job_effect_5');
+      const put = async (jobId: string, entry: number, result: string | null) =>
+        (await rig.store.putEffect({ jobId, ...charge, entry, result })).first;
+      const first = await Promise.all([
+        put('job_effect_4', 1, null),
+        put('job_effect_5', 1, '"one"'),
+        put('job_nobody_5', 1, '"nobody\'s"'),
+        put('job_effect_4', 1, '"late"'),
+        put('job_effect_5', 1, '"two"'),
+        put('job_effect_4', 2, '"more"'),
+        put('job_effect_4', 1, '"later"'),
+      ]);
+      deepStrictEqual(first, [true, true, false, true, false, true, false]);
+      deepStrictEqual(
+        (await rig.store.effects('job_effect_4')).results.map(({ entry, result }) => [entry, result]),
+        [
+          [1, '"late"'],
+          [2, '"more"'],
+        ],
+      );
+    },
     'GUA-4 a result is accepted from a stale worker, also once the job is over': async (rig) => {
       await rig.running('job_effect_3');
       await rig.give('job_effect_3', command('cancel'));

@@ -26,6 +26,40 @@ export const schedules: Topic = {
       equal((await store.putSchedule(schedule('s', { version: 2 }), 1)).saved, false);
       deepStrictEqual((await store.schedules({ tenantId: null, limit: 10 })).schedules, [moved]);
     },
+    'TSK-7 of changes that come together each counts as if it had come alone': async (rig) => {
+      const { store } = rig;
+      await store.putSchedule(schedule('old'), 0);
+      const put = async (row: Schedule, expected: number) => (await store.putSchedule(row, expected)).saved;
+      const saved = await Promise.all([
+        put(schedule('old', { version: 2 }), 1),
+        put(schedule('new'), 0),
+        put(schedule('old', { version: 2, body: '"lost"' }), 1),
+        put(schedule('new', { version: 2, nextFireAt: null }), 1),
+        put(schedule('nobody', { version: 2 }), 1),
+        put(schedule('old', { version: 3, body: '"last"' }), 2),
+      ]);
+      deepStrictEqual(saved, [true, true, false, true, false, true]);
+      deepStrictEqual((await store.schedules({ tenantId: null, limit: 10 })).schedules, [
+        schedule('new', { version: 2, nextFireAt: null }),
+        schedule('old', { version: 3, body: '"last"' }),
+      ]);
+    },
+    'TSK-7 two that save the same ones, in whatever order: of each one counts': async (rig) => {
+      const stores = [rig.store, await rig.connect()];
+      const names = Array.from({ length: 100 }, (_, n) => `s${n}`);
+      for (const expected of [0, 1]) {
+        const saved = await Promise.all(
+          stores.map((store, n) => {
+            const order = n === 0 ? names : names.toReversed();
+            const rows = order.map((name) => schedule(name, { version: expected + 1, body: `"${n}"` }));
+            return Promise.all(rows.map((row) => store.putSchedule(row, expected)));
+          }),
+        );
+        equal(saved.flat().filter((reply) => reply.saved).length, names.length);
+      }
+      const { schedules: found } = await rig.store.schedules({ tenantId: null, limit: 200 });
+      deepStrictEqual(new Set(found.map(({ version }) => version)), new Set([2]));
+    },
     'what is due is found, longest due first; what is paused never is': async (rig) => {
       const { store } = rig;
       await store.putSchedule(schedule('b', { nextFireAt: T0 + 50 }), 0);
