@@ -4,6 +4,7 @@ import { backlog } from './pawl/backlog.js';
 import { claimers } from './pawl/claimers.js';
 import { history } from './pawl/history.js';
 import { inFlight } from './pawl/in-flight.js';
+import { otherJobs } from './pawl/other-jobs.js';
 import { pawlSystem } from './pawl/pawl-system.js';
 import { schedules } from './pawl/schedules.js';
 import { signals } from './pawl/signals.js';
@@ -42,6 +43,7 @@ export async function measuresOf(subject: SubjectId): Promise<Measures> {
     history,
     signals,
     schedules,
+    ...otherJobs,
   };
 }
 

@@ -28,7 +28,11 @@ export type WorkloadId =
   | 'in-flight'
   | 'history'
   | 'signals'
-  | 'schedules';
+  | 'schedules'
+  | 'effects'
+  | 'children'
+  | 'retries'
+  | 'dead-letters';
 
 export const WORKLOADS: readonly Workload[] = [
   {
@@ -99,6 +103,30 @@ export const WORKLOADS: readonly Workload[] = [
     id: 'schedules',
     says: 'schedules that are due in the same moment',
     sizes: { tiny: 50, small: 1_000, full: 10_000 },
+    alone: true,
+  },
+  {
+    id: 'effects',
+    says: 'jobs of five effects',
+    sizes: { tiny: 40, small: 1_000, full: 5_000 },
+    alone: true,
+  },
+  {
+    id: 'children',
+    says: 'jobs that call another and wait for its result',
+    sizes: { tiny: 40, small: 1_000, full: 5_000 },
+    alone: true,
+  },
+  {
+    id: 'retries',
+    says: 'jobs that fail once',
+    sizes: { tiny: 40, small: 1_000, full: 5_000 },
+    alone: true,
+  },
+  {
+    id: 'dead-letters',
+    says: 'jobs that fail for good',
+    sizes: { tiny: 40, small: 1_000, full: 5_000 },
     alone: true,
   },
 ];
