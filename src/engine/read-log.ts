@@ -9,6 +9,8 @@ import {
 } from '../kernel/index.js';
 import type { LogRow, Store } from '../ports/store.js';
 
+/** Most logs are short, and read with those of others: a store is not asked for a thousand rows before it is known that there are many. */
+const FIRST_PAGE = 50;
 const PAGE = 1_000;
 
 export type NamedCommit = Commit & { readonly commandId: string };
@@ -17,12 +19,13 @@ export type NamedCommit = Commit & { readonly commandId: string };
 export async function readLog(store: Store, jobId: string, fromRev = 1): Promise<NamedCommit[]> {
   const commits: NamedCommit[] = [];
   for (let from = fromRev; ;) {
-    const { rows } = await store.log(jobId, { fromRev: from, limit: PAGE });
+    const limit = from === fromRev ? FIRST_PAGE : PAGE;
+    const { rows } = await store.log(jobId, { fromRev: from, limit });
     for (const row of rows) {
       commits.push({ jobId, rev: row.rev, commandId: row.commandId, events: eventsOf(row) });
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return commits;
+    if (last === undefined || rows.length < limit) return commits;
     from = last.rev + 1;
   }
 }

@@ -16,7 +16,7 @@ export type Retention = {
 };
 
 const PAGE = 200;
-/** How often finished jobs are looked through; more often where some are kept for less than that. */
+/** How often finished jobs are looked through; more often where they are kept for less than that. */
 const SWEEP_MS = 600_000;
 const KEEP_KEYS: Duration = '30d';
 
@@ -27,8 +27,9 @@ const KEEP_KEYS: Duration = '30d';
 const LEAST_KEPT_MS = 60_000;
 const keptMs = (keep: Duration, what: string): number => Math.max(LEAST_KEPT_MS, toMs(keep, what));
 
-export function sweepEveryMs({ keep, rules = [] }: Retention): number {
-  return Math.min(SWEEP_MS, ...[keep, ...rules.map((rule) => rule.keep)].map((kept) => keptMs(kept, 'keep')));
+/** Rules do not count: a sweep walks through all that is kept, which one of them does not make short. */
+export function sweepEveryMs({ keep }: Retention): number {
+  return Math.min(SWEEP_MS, keptMs(keep, 'retention.keep'));
 }
 
 /** Deletes what is old, a page in each round, so that no lock is held for long. True if there is more to look at. */

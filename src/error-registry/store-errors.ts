@@ -21,8 +21,9 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
   STORE_BUSY: {
     class: 'transient',
     retryable: true,
-    meaning: 'Another process kept the store locked for too long.',
-    advice: 'Look for a long transaction, such as an open shell on the database file.',
+    meaning: 'Another process kept the store locked for too long, or too many requests wait for it.',
+    advice:
+      'Look for a long transaction, such as an open shell on the database file; or ask for less at once.',
   },
   STORE_TOO_NEW: {
     class: 'permanent',

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { groupCommit } from './group-commit.js';
+import { groupCommit, type GroupOptions } from './group-commit.js';
 
 /** Answers each group when it is told to, in tens. */
-function heldBack(options: { most: number; abreast?: number; mostWaiting?: number }) {
+function heldBack(options: GroupOptions<number>) {
   const groups: { asks: readonly number[]; answer: () => void; fail: (error: Error) => void }[] = [];
   const commit = groupCommit<number, number>(
     (asks) =>
@@ -166,6 +166,17 @@ describe('group commit', () => {
     expect(groups.map(({ asks }) => asks.length)).toEqual([400]);
     groups[0]?.answer();
     expect(await all).toHaveLength(400);
+  });
+
+  test('what is large counts for more, and goes all the same', async () => {
+    const { commit, groups, turn } = heldBack({ most: 10, weigh: (ask) => ask });
+    const all = Promise.all([6, 5, 3, 20, 1, 2].map((ask) => commit([ask])));
+    for (let at = 0; at < 4; at++) {
+      await turn();
+      groups[at]?.answer();
+    }
+    expect(await all).toHaveLength(6);
+    expect(groups.map(({ asks }) => asks)).toEqual([[6], [5, 3], [20], [1, 2]]);
   });
 
   test('a group that fails fails for all of it, and the next goes on', async () => {

@@ -18,6 +18,15 @@ const MOST_IN_A_ROW = 8;
 /** Some may take longer than the rest. */
 export type Answers<Answer> = readonly (Answer | Promise<Answer>)[];
 
+export type GroupOptions<Ask> = {
+  /** How many a group has at most. */
+  readonly most: number;
+  /** As how many an ask counts: more than one if it, or its answer, is large. */
+  readonly weigh?: ((ask: Ask) => number) | undefined;
+  readonly abreast?: number;
+  readonly mostWaiting?: number;
+};
+
 /**
  * Collects what is asked for within one turn of the event loop and runs it together. An idle process waits for
  * nothing but the end of the turn, or less; under load the group grows by itself. What one caller asks for together stays
@@ -26,7 +35,7 @@ export type Answers<Answer> = readonly (Answer | Promise<Answer>)[];
  */
 export function groupCommit<Ask, Answer>(
   run: (asks: readonly Ask[]) => Answers<Answer> | Promise<Answers<Answer>>,
-  { most, abreast = 1, mostWaiting = MOST_WAITING }: { most: number; abreast?: number; mostWaiting?: number },
+  { most, weigh, abreast = 1, mostWaiting = MOST_WAITING }: GroupOptions<Ask>,
 ): (asks: readonly Ask[]) => Promise<readonly Answer[]> {
   type Waiting = {
     readonly asks: readonly Ask[];
@@ -46,7 +55,12 @@ export function groupCommit<Ask, Answer>(
     const groups = waiting < WORTH_SHARING ? 1 : abreast - underWay;
     const share = Math.min(most, Math.ceil(waiting / groups));
     let count = 0;
-    const fits = queue.findIndex(({ asks }) => (count += asks.length) > share);
+    let weight = 0;
+    const fits = queue.findIndex(({ asks }) => {
+      count += asks.length;
+      if (weigh) for (const ask of asks) weight += weigh(ask);
+      return count > share || weight > most;
+    });
     const group = queue.splice(0, fits < 0 ? queue.length : Math.max(1, fits));
     for (const { asks } of group) waiting -= asks.length;
     return group;

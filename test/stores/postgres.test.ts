@@ -102,6 +102,27 @@ describe('Postgres', () => {
     await rig.stop();
   });
 
+  test('what cannot be read, of a request or of a job, harms nobody who asks at the same time', async () => {
+    const url = await server.createDatabase();
+    const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+    for (const jobId of ['job_sound', 'job_spoilt']) await rig.create(jobId);
+    await ask(url, "UPDATE pawl.log SET body = '[]' WHERE job_id = 'job_spoilt'");
+    const [bad, load, log, inbox] = await Promise.all([
+      Promise.allSettled([
+        rig.store.load('job_spoilt'),
+        rig.store.load('no\0job'),
+        rig.store.log('job_sound', { fromRev: 2 ** 40, limit: 10 }),
+        rig.store.inbox('no\0job'),
+      ]),
+      rig.store.load('job_sound'),
+      rig.store.log('job_sound', { fromRev: 1, limit: 10 }),
+      rig.store.inbox('job_sound'),
+    ]);
+    expect(bad.map(({ status }) => status)).toEqual(Array.from(bad, () => 'rejected'));
+    expect([load.found?.job.rev, log.rows.length, inbox.messages.length]).toEqual([1, 1, 0]);
+    await rig.stop();
+  });
+
   test('GUA-10 a heartbeat does not wait behind reads that take long', async () => {
     const url = await server.createDatabase();
     const store = await openStore(url, { clock: fakeClock(T0) });

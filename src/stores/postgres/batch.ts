@@ -7,7 +7,7 @@ type Value = string | number | null;
 export type Column<T> = readonly [name: string, type: ElementType, value: (item: T) => Value];
 
 /**
- * From this many rows on, a column that has the same value in all of them is sent as that value: of the nineteen of a
+ * From this many rows on, a column that has the same value in all of them is sent as that value: of the seventeen of a
  * thousand claims five remain lists to pack here and to unpack on the server (bench/store/postgres.ts). Columns of few
  * rows are the same by chance, in ever new ways, and each way is a statement to prepare. A row by itself has no lists at
  * all, which takes a third off the time of its statement.

@@ -24,16 +24,28 @@ export const LOCK_TIMEOUT = '5s';
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Saves one commit in a transaction of its own, or says why not. */
-export async function saveCarefully(session: Session, item: CommitItem): Promise<Saved> {
+export function saveCarefully(session: Session, item: CommitItem): Promise<Saved> {
+  return patiently(session, `job ${item.jobId} or its key`, async (db) => ({
+    reply: await saveOne(db, item),
+    now: await db.now(),
+  }));
+}
+
+/** A transaction that may wait for another which holds `what`, on a connection that nobody else needs, but not for ever. */
+export async function patiently<T>(
+  session: Pick<Session, 'careful'>,
+  what: string,
+  work: (db: Queries) => Promise<T>,
+): Promise<T> {
   try {
     return await session.careful(async (db) => {
       await db.rows(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)`);
-      return { reply: await saveOne(db, item), now: await db.now() };
+      return work(db);
     });
   } catch (error) {
     if (codeOf(error instanceof Error ? error.cause : null) !== LOCK_NOT_AVAILABLE) throw error;
     throw new PawlError('STORE_BUSY', {
-      detail: `another transaction has held job ${item.jobId} or its key for ${LOCK_TIMEOUT}`,
+      detail: `another transaction has held ${what} for ${LOCK_TIMEOUT}`,
       cause: error,
     });
   }

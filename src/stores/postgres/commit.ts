@@ -2,6 +2,7 @@ import type { CommitItem } from '../../ports/store.js';
 import { SAVED, saveCarefully, type Saved } from './commit-carefully.js';
 import { byText, inOrder } from './identities.js';
 import { luggageNames, luggageOf, unpacked } from './luggage.js';
+import { isUnreadable } from './server-error.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
@@ -59,7 +60,7 @@ async function saveAlone(session: Session, item: CommitItem): Promise<(Saved | P
     const [outcome] = await saveRecord(session.listed, item);
     if (outcome !== undefined) return [{ reply: SAVED, now: outcome.now }];
   } catch (error) {
-    if (!isConflict(error)) throw error;
+    if (!isConflict(error) && !isUnreadable(error)) throw error;
   }
   return [saveCarefully(session, item)];
 }
@@ -85,12 +86,12 @@ function byKind(items: readonly CommitItem[]): Map<Save, CommitItem[]> {
 
 /**
  * Looked at one by one: what goes by an effect's result or, without touching the job's row, by its inbox; what takes over a key,
- * or changes a dead letter that is there.
+ * or a dead letter. A job that fails makes one; any other that names one has to find it as it was.
  */
 function isRare({ rev, job, inboxRev, dlqItem, noResultOf, identities }: CommitItem): boolean {
   const replaces = identities.some((identity) => identity.replaces !== undefined);
-  const isOldLetter = dlqItem !== null && (rev === 1 || dlqItem.version > 1);
-  return noResultOf !== null || replaces || isOldLetter || (job === null && inboxRev !== null);
+  const takesLetter = dlqItem !== null && (rev === 1 || dlqItem.version > 1);
+  return noResultOf !== null || replaces || takesLetter || (job === null && inboxRev !== null);
 }
 
 /** The commits that went through, and what is answered to them. */
@@ -137,7 +138,7 @@ async function together(
       remember(session, item);
     }
   } catch (error) {
-    if (!isConflict(error)) throw error;
+    if (!isConflict(error) && !isUnreadable(error)) throw error;
   }
 }
 
@@ -217,8 +218,8 @@ const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId, b.jobI
  */
 function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
   const items = unsorted.toSorted(byJobId);
-  const { from, values } = changes(items, { alias: 'c', first: 3 });
   const luggage = luggageOf(items);
+  const { from, values } = changes(items, { alias: 'c', first: 3 }, luggage);
   const returned = [LOGGED_CHANGE, ...luggageNames(luggage)].join(', ');
   return db.rows(
     `WITH ${PATIENCE},
@@ -244,7 +245,7 @@ function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome
   const [item] = items;
   const luggage = luggageOf(items);
   if (items.length === 1 && item && luggage.length === 0) return saveRecord(db, item);
-  const { from, values } = recordBatch(items, { alias: 'c', first: 3 });
+  const { from, values } = recordBatch(items, { alias: 'c', first: 3 }, luggage);
   return db.rows(
     `WITH ${PATIENCE},
      next AS MATERIALIZED (SELECT c.* FROM patience, ${from}, ${BEFORE}),

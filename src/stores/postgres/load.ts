@@ -1,5 +1,6 @@
 import { must } from '../../kernel/index.js';
 import type { Loaded, LogRow, Reply } from '../../ports/store.js';
+import type { Answers } from '../group-commit.js';
 import {
   assemble,
   assembleIdle,
@@ -75,26 +76,44 @@ export async function loadIdle(
 
 const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
 
-/** Jobs with the log rows that it takes to put them together, read in one snapshot. Unknown ids are left out. */
+/** A job's row, and the rows of its log that it takes to put it together. */
+type Parts = { readonly stored: Stored; readonly log: LogRow[] };
+
+const whole = ({ stored, log }: Parts): Loaded => assemble(stored, log);
+
+/** Jobs, read in one snapshot. Unknown ids are left out. */
 export async function loadAll(db: Queries, jobIds: readonly string[]): Promise<Loaded[]> {
   if (jobIds.length === 0) return [];
   const { jobs } = await readJobs(db, jobIds);
-  return jobIds.flatMap((jobId) => jobs.get(jobId) ?? []);
+  return jobIds.flatMap((jobId) => {
+    const parts = jobs.get(jobId);
+    return parts ? [whole(parts)] : [];
+  });
 }
 
-/** For those who ask at the same time, each for one: a single statement, which tells the time as well. */
+/**
+ * For those who ask at the same time, each for one: a single statement, which tells the time as well. A job that cannot be read
+ * is an error for whoever asked for it.
+ */
 export async function loadEach(
   db: Queries,
   jobIds: readonly string[],
-): Promise<Reply<{ found: Loaded | null }>[]> {
+): Promise<Answers<Reply<{ found: Loaded | null }>>> {
   const { now, jobs } = await readJobs(db, [...new Set(jobIds)]);
-  return jobIds.map((jobId) => ({ now, found: jobs.get(jobId) ?? null }));
+  return jobIds.map((jobId) => {
+    const parts = jobs.get(jobId);
+    try {
+      return { now, found: parts ? whole(parts) : null };
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  });
 }
 
 async function readJobs(
   db: Queries,
   jobIds: readonly string[],
-): Promise<{ now: number; jobs: Map<string, Loaded> }> {
+): Promise<{ now: number; jobs: ReadonlyMap<string, Parts> }> {
   const rows = await db.rows<Stored | Unknown>(
     `SELECT ${NOW} AS now, found.* FROM unnest($2::text[]) AS i (job_id) LEFT JOIN LATERAL (
        SELECT ${COLUMNS}, l.rev AS log_rev, l.command_id, l.body, l.link FROM pawl.jobs j,
@@ -104,20 +123,18 @@ async function readJobs(
      ORDER BY found.job_id, found.log_rev`,
     [db.fixedNow(), jobIds],
   );
-  const logs = new Map<string, { stored: Stored; log: LogRow[] }>();
+  const jobs = new Map<string, Parts>();
   for (const stored of rows) {
     if (stored.job_id === null) continue;
-    const found = logs.get(stored.job_id) ?? { stored, log: [] };
-    found.log.push({
+    const parts = jobs.get(stored.job_id) ?? { stored, log: [] };
+    parts.log.push({
       jobId: stored.job_id,
       rev: stored.log_rev,
       commandId: stored.command_id,
       body: stored.body,
       link: stored.link,
     });
-    logs.set(stored.job_id, found);
+    jobs.set(stored.job_id, parts);
   }
-  const jobs = new Map<string, Loaded>();
-  for (const [jobId, { stored, log }] of logs) jobs.set(jobId, assemble(stored, log));
   return { now: must(rows[0], 'each id has a row').now, jobs };
 }

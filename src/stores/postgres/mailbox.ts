@@ -1,7 +1,9 @@
 import { must } from '../../kernel/index.js';
 import type { EffectResult, Message, NewMessage, Reply } from '../../ports/store.js';
 import type { Answers } from '../group-commit.js';
-import { inTurn } from './in-turn.js';
+import { batch, type Column } from './batch.js';
+import { patiently } from './commit-carefully.js';
+import { oneAtATime } from './one-at-a-time.js';
 import { NOW, type Queries, type Session } from './session.js';
 
 type FirstOrNot = Reply<{ first: boolean }>;
@@ -11,58 +13,73 @@ export function putEffects(
   session: Pick<Session, 'listed' | 'careful'>,
   results: readonly EffectResult[],
 ): Promise<Answers<FirstOrNot>> {
-  return inTurn(results, entryOf, async (different) => {
-    const put = await putUnlocked(session.listed, different);
-    return different.map((result, n) => put.get(n + 1) ?? session.careful((db) => putPatiently(db, result)));
+  return oneAtATime(results, entryOf, async (different) => {
+    const { now, held, written } = await putUnlocked(session.listed, different);
+    return different.map((result, n) =>
+      held.has(n + 1)
+        ? { now, first: written.has(entryOf(result)) }
+        : patiently(session, `job ${result.jobId}`, (db) => putEffect(db, result)),
+    );
   });
 }
 
-const entryOf = ({ jobId, step, occurrence, entry }: EffectResult): string =>
+type Entry = Omit<EffectResult, 'result'>;
+
+const entryOf = ({ jobId, step, occurrence, entry }: Entry): string =>
   `${jobId} ${entry} ${occurrence} ${step}`;
 
-// In both the job's row is held: the job is not purged meanwhile, and the entry is not closed.
-const WRITE_IF_FIRST = `ON CONFLICT (job_id, step, occurrence, entry) DO UPDATE SET result = excluded.result
+const EFFECT: readonly Column<EffectResult>[] = [
+  ['job_id', 'text', ({ jobId }) => jobId],
+  ['step', 'text', ({ step }) => step],
+  ['occurrence', 'int', ({ occurrence }) => occurrence],
+  ['entry', 'int', ({ entry }) => entry],
+  ['result', 'text', ({ result }) => result],
+];
+
+const WRITTEN = `INSERT INTO pawl.effects (job_id, step, occurrence, entry, result)
+       SELECT job_id, step, occurrence, entry, result FROM held ORDER BY job_id, step COLLATE "C", occurrence, entry
+       ON CONFLICT (job_id, step, occurrence, entry) DO UPDATE SET result = excluded.result
        WHERE effects.result IS NULL AND excluded.result IS NOT NULL`;
 
-async function putPatiently(
-  db: Queries,
-  { jobId, step, occurrence, entry, result }: EffectResult,
-): Promise<FirstOrNot> {
-  const [written] = await db.rows<FirstOrNot>(
-    `WITH job AS MATERIALIZED (SELECT job_id FROM pawl.jobs WHERE job_id = $2 FOR KEY SHARE),
-     written AS (INSERT INTO pawl.effects (job_id, step, occurrence, entry, result)
-       SELECT job_id, $3, $4::int, $5::int, $6 FROM job ${WRITE_IF_FIRST} RETURNING 1)
+/** The job's row is held meanwhile: the job is not purged, and the entry is not closed. */
+async function putEffect(db: Queries, result: EffectResult): Promise<FirstOrNot> {
+  const { from, values } = batch(EFFECT, [result], { alias: 'a', first: 2 });
+  const [put] = await db.rows<FirstOrNot>(
+    `WITH held AS MATERIALIZED (SELECT a.* FROM ${from},
+       LATERAL (SELECT 1 FROM pawl.jobs j WHERE j.job_id = a.job_id FOR KEY SHARE) AS job),
+     written AS (${WRITTEN} RETURNING 1)
      SELECT ${NOW} AS now, EXISTS (SELECT 1 FROM written) AS first`,
-    [db.fixedNow(), jobId, step, occurrence, entry, result],
+    [db.fixedNow(), ...values],
   );
-  return must(written, 'the time is always told');
+  return must(put, 'the time is always told');
 }
 
-/** Of those whose jobs are there, and are locked by nobody, what came of each, by its number. */
+/** The numbers of those whose jobs are there, and are locked by nobody else; and the entries that were written. */
 async function putUnlocked(
   db: Queries,
   results: readonly EffectResult[],
-): Promise<ReadonlyMap<number, FirstOrNot>> {
-  const rows = await db.rows<FirstOrNot & { number: number }>(
-    `WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::int[], $5::int[], $6::text[]) WITH ORDINALITY
-       AS a (job_id, step, occurrence, entry, result, number)),
-     job AS MATERIALIZED (SELECT job_id FROM pawl.jobs WHERE job_id = ANY ($2::text[]) FOR KEY SHARE SKIP LOCKED),
-     written AS (INSERT INTO pawl.effects (job_id, step, occurrence, entry, result)
-       SELECT job_id, step, occurrence, entry, result FROM asked JOIN job USING (job_id)
-       ORDER BY job_id, step COLLATE "C", occurrence, entry ${WRITE_IF_FIRST} RETURNING job_id, step, occurrence, entry)
-     SELECT ${NOW} AS now, a.number::int, w.job_id IS NOT NULL AS first FROM asked a JOIN job USING (job_id)
-     LEFT JOIN written w ON (w.job_id, w.step, w.occurrence, w.entry) = (a.job_id, a.step, a.occurrence, a.entry)`,
-    [
-      db.fixedNow(),
-      results.map(({ jobId }) => jobId),
-      results.map(({ step }) => step),
-      results.map(({ occurrence }) => occurrence),
-      results.map(({ entry }) => entry),
-      results.map(({ result }) => result),
-    ],
+): Promise<{ now: number; held: ReadonlySet<number>; written: ReadonlySet<string> }> {
+  const numbered = results.map((result, n) => ({ ...result, number: n + 1 }));
+  const { from, values } = batch(NUMBERED, numbered, { alias: 'a', first: 2 });
+  const rows = await db.rows<{ now: number; number: number | null } & Entry>(
+    `WITH held AS MATERIALIZED (SELECT a.* FROM ${from},
+       LATERAL (SELECT 1 FROM pawl.jobs j WHERE j.job_id = a.job_id FOR KEY SHARE SKIP LOCKED) AS job),
+     written AS (${WRITTEN} RETURNING job_id, step, occurrence, entry)
+     SELECT ${NOW} AS now, NULL::int AS number, job_id AS "jobId", step, occurrence, entry FROM written
+     UNION ALL SELECT ${NOW}, number, NULL, NULL, NULL, NULL FROM held`,
+    [db.fixedNow(), ...values],
   );
-  return new Map(rows.map(({ number, now, first }) => [number, { now, first }]));
+  return {
+    now: rows[0]?.now ?? (await db.now()),
+    held: new Set(rows.flatMap(({ number }) => number ?? [])),
+    written: new Set(rows.flatMap((row) => (row.number === null ? [entryOf(row)] : []))),
+  };
 }
+
+const NUMBERED: readonly Column<EffectResult & { readonly number: number }>[] = [
+  ['number', 'int', ({ number }) => number],
+  ...EFFECT,
+];
 
 export async function effects(db: Queries, jobId: string): Promise<Reply<{ results: EffectResult[] }>> {
   const results = await db.rows<Omit<EffectResult, 'jobId'>>(

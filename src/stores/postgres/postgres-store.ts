@@ -1,7 +1,7 @@
 import { must } from '../../kernel/index.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CommitItem, CommitReplies, EffectResult, NewMessage, Store } from '../../ports/store.js';
-import { groupCommit } from '../group-commit.js';
+import { groupCommit, type Answers, type GroupOptions } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { claim } from './claim.js';
 import { FewFirst } from './claim-few.js';
@@ -17,6 +17,7 @@ import { effects, inboxes, putEffects, putMessages, unread } from './mailbox.js'
 import { migrate } from './migrate.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { aged, purge } from './purge.js';
+import { forItself } from './for-itself.js';
 import { heads } from './heads.js';
 import { ReadAhead } from '../read-ahead.js';
 import { counts, due, feed, feedEnd, list, logs, type LogPage } from './reads.js';
@@ -42,17 +43,16 @@ function answered(saved: readonly Saved[]): CommitReplies {
   return { now, replies: saved.map(({ reply }) => reply) };
 }
 
-/** The answer of one who asked for one thing. */
-const only = <Answer>(answers: readonly Answer[]): Answer => must(answers[0], 'each is answered');
-
 const nothing = (now: number): CommitReplies => ({ now, replies: [] });
 
 /** Commits in one transaction. More make single ones wait longer, fewer send more statements. */
 const MOST_IN_GROUP = 1_000;
 /** Jobs that are read at once. Their inputs may be long, and none is answered before all are read. */
-const MOST_LOADED = 200;
-/** Parts of logs that are read at once: each may be a thousand rows long. */
-const MOST_PAGES = 50;
+const MOST_LOADED = 100;
+/** Rows of logs that are read at once, of one job or of fifty. */
+const MOST_ROWS = 2_500;
+/** A result of an effect that has so many characters counts twice: together they have a few megabytes at most. */
+const LONG_RESULT = 4_096;
 /** While the server works on one, this process makes the next. A third only took the two cores from the others. */
 const GROUPS_ABREAST = 2;
 
@@ -75,32 +75,26 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     most: MOST_IN_GROUP,
     abreast: GROUPS_ABREAST,
   });
-  /** The ends of a thousand children come together, and all lock their parent: one transaction for many. */
-  const messages = groupCommit(
+  /** Of what is asked for at the same time, by a thousand signals or firings, one statement is made: for one who waits for one. */
+  const together = <Ask, Answer>(
+    run: (asks: readonly Ask[]) => Promise<Answers<Answer>>,
+    limits: Partial<GroupOptions<Ask>> = {},
+  ): ((ask: Ask) => Promise<Answer>) => {
+    const group = groupCommit(forItself(run), { most: MOST_IN_GROUP, abreast: GROUPS_ABREAST, ...limits });
+    return async (ask) => must((await group([ask]))[0], 'each is answered');
+  };
+  /** The ends of a thousand children all lock their parent: one after the other. */
+  const putMessage = together(
     (asked: readonly NewMessage[]) => session.transaction((db) => putMessages(db, asked)),
-    {
-      most: MOST_IN_GROUP,
-    },
+    { abreast: 1 },
   );
-  /** A thousand signals, or as many firings: what is asked for at the same time is read, and saved, by one statement. */
-  const loads = groupCommit((jobIds: readonly string[]) => loadEach(listed, jobIds), {
-    most: MOST_LOADED,
-    abreast: GROUPS_ABREAST,
+  const putSchedule = together((puts: readonly SchedulePut[]) => putSchedules(listed, puts), { abreast: 1 });
+  const putEffect = together((results: readonly EffectResult[]) => putEffects(session, results), {
+    weigh: ({ result }) => 1 + (result?.length ?? 0) / LONG_RESULT,
   });
-  const pages = groupCommit((asked: readonly LogPage[]) => logs(single, asked), {
-    most: MOST_PAGES,
-    abreast: GROUPS_ABREAST,
-  });
-  const inboxReads = groupCommit((jobIds: readonly string[]) => inboxes(listed, jobIds), {
-    most: MOST_LOADED,
-    abreast: GROUPS_ABREAST,
-  });
-  const effectPuts = groupCommit((results: readonly EffectResult[]) => putEffects(session, results), {
-    most: MOST_IN_GROUP,
-    abreast: GROUPS_ABREAST,
-  });
-  const schedulePuts = groupCommit((puts: readonly SchedulePut[]) => putSchedules(listed, puts), {
-    most: MOST_IN_GROUP,
+  const readLog = together((pages: readonly LogPage[]) => logs(single, pages), {
+    most: MOST_ROWS,
+    weigh: ({ limit }) => limit,
   });
   const hints = { skip: new SkipAhead(), few: new FewFirst(), reading: new ReadAhead() };
   const wakeUps = notifiedWakeUps(session, options.clock);
@@ -115,13 +109,13 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       return session.leasing((db) => beat(db, beating));
     },
     orphans: (page) => session.transaction((db) => orphans(db, page)),
-    putEffect: async (result) => only(await effectPuts([result])),
-    putMessage: async (message) => only(await messages([message])),
+    putEffect,
+    putMessage,
     effects: (jobId) => effects(single, jobId),
-    inbox: async (jobId) => only(await inboxReads([jobId])),
-    load: async (jobId) => only(await loads([jobId])),
+    inbox: together((jobIds: readonly string[]) => inboxes(listed, jobIds), { most: MOST_LOADED }),
+    load: together((jobIds: readonly string[]) => loadEach(listed, jobIds), { most: MOST_LOADED }),
     resolve: async (wanted) => ({ now: await single.now(), jobIds: await ownersOf(listed, wanted) }),
-    log: async (jobId, page) => only(await pages([{ jobId, ...page }])),
+    log: (jobId, page) => readLog({ jobId, ...page }),
     due: (page) => due(single, page),
     list: (filter) => list(single, filter),
     counts: (filter) => counts(single, filter),
@@ -144,7 +138,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     heldFor: (jobId) => heldFor(single, jobId),
     pauseQueue: (pause) => pauseQueue(single, pause),
     pausedQueues: () => pausedQueues(single),
-    putSchedule: async (row, expected) => only(await schedulePuts([{ row, expected }])),
+    putSchedule: (row, expected) => putSchedule({ row, expected }),
     deleteSchedule: (ref) => deleteSchedule(single, ref),
     schedule: (ref) => schedule(single, ref),
     schedules: (filter) => schedules(single, filter),

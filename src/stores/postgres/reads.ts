@@ -17,8 +17,7 @@ export async function logs(
     `SELECT ${NOW} AS now, (i.number - 1)::int AS page, l.* FROM unnest($2::text[], $3::int[], $4::int[])
      WITH ORDINALITY AS i (job_id, from_rev, most, number) LEFT JOIN LATERAL (
        SELECT rev, command_id AS "commandId", body, link FROM pawl.log
-       WHERE log.job_id = i.job_id AND rev >= i.from_rev ORDER BY rev LIMIT i.most) l ON true
-     ORDER BY i.number, l.rev`,
+       WHERE log.job_id = i.job_id AND rev >= i.from_rev ORDER BY rev LIMIT i.most) l ON true`,
     [
       db.fixedNow(),
       pages.map(({ jobId }) => jobId),
@@ -34,7 +33,8 @@ export async function logs(
     const { jobId } = must(pages[page], 'pages are numbered');
     must(found[page], 'pages are numbered').push({ jobId, rev, commandId, body, link });
   }
-  return found.map((read) => ({ now, rows: read }));
+  // Not by the server, which would sort whole rows.
+  return found.map((read) => ({ now, rows: read.toSorted((a, b) => a.rev - b.rev) }));
 }
 
 /**

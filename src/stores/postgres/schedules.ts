@@ -1,7 +1,7 @@
 import { must } from '../../kernel/index.js';
 import type { Reply, Schedule, ScheduleRef } from '../../ports/store.js';
 import type { Answers } from '../group-commit.js';
-import { inTurn } from './in-turn.js';
+import { oneAtATime } from './one-at-a-time.js';
 import { NOW, type Queries } from './session.js';
 
 /** A schedule, and the version that it takes the place of. */
@@ -15,7 +15,7 @@ export function putSchedules(
   db: Queries,
   puts: readonly SchedulePut[],
 ): Promise<Answers<Reply<{ saved: boolean }>>> {
-  return inTurn(
+  return oneAtATime(
     puts,
     ({ row }) => nameOf(row),
     (different) => putDifferent(db, different),
@@ -26,12 +26,12 @@ async function putDifferent(db: Queries, puts: readonly SchedulePut[]): Promise<
   const rows = await db.rows<{ now: number } & (ScheduleRef | Record<keyof ScheduleRef, null>)>(
     `WITH asked AS (SELECT * FROM unnest($2::text[], $3::text[], $4::int[], $5::bigint[], $6::text[], $7::int[])
        AS a (tenant_id, schedule_id, version, next_fire_at, body, expected)),
-     locked AS (SELECT s.tenant_id, s.schedule_id, s.version FROM asked a
+     locked AS (SELECT a.*, s.version AS found FROM asked a
        JOIN pawl.schedules s ON s.tenant_id = a.tenant_id AND s.schedule_id = a.schedule_id
        ORDER BY s.tenant_id, s.schedule_id FOR UPDATE OF s),
-     changed AS (UPDATE pawl.schedules s SET version = a.version, next_fire_at = a.next_fire_at, body = a.body
-       FROM asked a JOIN locked l ON l.tenant_id = a.tenant_id AND l.schedule_id = a.schedule_id AND l.version = a.expected
-       WHERE s.tenant_id = l.tenant_id AND s.schedule_id = l.schedule_id RETURNING s.tenant_id, s.schedule_id),
+     changed AS (UPDATE pawl.schedules s SET version = l.version, next_fire_at = l.next_fire_at, body = l.body FROM locked l
+       WHERE s.tenant_id = l.tenant_id AND s.schedule_id = l.schedule_id AND l.found = l.expected
+       RETURNING s.tenant_id, s.schedule_id),
      made AS (INSERT INTO pawl.schedules (tenant_id, schedule_id, version, next_fire_at, body)
        SELECT tenant_id, schedule_id, version, next_fire_at, body FROM asked WHERE expected = 0
        ORDER BY tenant_id COLLATE "C", schedule_id COLLATE "C"

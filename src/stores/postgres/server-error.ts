@@ -25,6 +25,11 @@ function isConnectionFailure(error: unknown): boolean {
   );
 }
 
+/** The server cannot read what one of our statements has told it: a text with a NUL, a number that is too large. */
+export function isUnreadable(error: unknown): boolean {
+  return codeOf(error instanceof Error ? error.cause : null).startsWith('22');
+}
+
 /** Nothing happened, or nobody can tell: it may be sent again as it was. */
 export function mayTryAgain(error: unknown): boolean {
   return GIVEN_UP.has(codeOf(error)) || isConnectionFailure(error);

@@ -9,7 +9,7 @@ import {
 import type { CommitItem, NewOutboxEntry } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
 import { batch, type Batch, type Column, type Place } from './batch.js';
-import { luggageColumns, luggageOf } from './luggage.js';
+import { luggageColumns, type Luggage } from './luggage.js';
 
 const LOG: readonly Column<CommitItem>[] = [
   ['job_id', 'text', ({ jobId }) => jobId],
@@ -73,24 +73,24 @@ const OUTBOX: readonly Column<Posted>[] = [
 export const logBatch = (items: readonly CommitItem[], place: Place): Batch => batch(LOG, items, place);
 
 /** Step records with what they bring along. */
-export const recordBatch = (items: readonly CommitItem[], place: Place): Batch =>
-  batch([...LOG, ...luggageColumns(luggageOf(items))], items, place);
+export const recordBatch = (items: readonly CommitItem[], place: Place, luggage: readonly Luggage[]): Batch =>
+  batch([...LOG, ...luggageColumns(luggage)], items, place);
 
 export function newJobs(items: readonly CommitItem[], place: Place): Batch {
   const created = items.flatMap((item) => (item.job ? [{ row: rowOf(item.job), job: item.job, item }] : []));
   return batch(NEW, created, place);
 }
 
-export function changes(items: readonly CommitItem[], place: Place): Batch {
+export function changes(items: readonly CommitItem[], place: Place, luggage: readonly Luggage[] = []): Batch {
   const changed = items.flatMap((item) =>
     item.job ? [{ row: changingOf(item.job), job: item.job, item }] : [],
   );
-  const luggage = luggageColumns(luggageOf(items)).map(([name, type, value]): Column<Changed> => [
+  const brought = luggageColumns(luggage).map(([name, type, value]): Column<Changed> => [
     name,
     type,
     ({ item }) => value(item),
   ]);
-  return batch([...CHANGE, ...luggage], changed, place);
+  return batch([...CHANGE, ...brought], changed, place);
 }
 
 type Posting = { readonly jobId: string | null; readonly outbox: readonly NewOutboxEntry[] };
