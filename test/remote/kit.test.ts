@@ -47,6 +47,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'a claim for one tenant takes nobody else’s, and is not held up by them': 'a key has one tenant',
   'DEC-5 a worker that comes back under its id ends its earlier incarnation at once, and never a later one':
     'its workers have names that no key gives',
+  'what commits bring along goes with them: of those that another connection came before nothing stays':
+    'its server makes the mail and the dead letters itself',
 };
 
 /** A way to the server that can be cut. */
