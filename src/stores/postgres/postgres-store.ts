@@ -75,7 +75,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     most: MOST_IN_GROUP,
     abreast: GROUPS_ABREAST,
   });
-  /** Of what is asked for at the same time, by a thousand signals or firings, one statement is made: for one who waits for one. */
+  /** What many ask for at the same time, each for one thing, as a thousand signals do, is one statement. */
   const together = <Ask, Answer>(
     run: (asks: readonly Ask[]) => Promise<Answers<Answer>>,
     limits: Partial<GroupOptions<Ask>> = {},
