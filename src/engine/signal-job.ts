@@ -39,7 +39,10 @@ export async function signalJob(
   const given = await give(engine, jobId, ({ job }) => deliver(engine, job, [{ key, payload }]), {
     known: found,
   });
-  return given.ok && given.changed ? 'delivered' : 'kept';
+  if (given.ok && given.changed) return 'delivered';
+  // It waited for this a moment ago: a sweep that saw the message first may have delivered it.
+  const wasAwaited = found.job.waits.some((wait) => wait.key === key && !decidedEntry(wait));
+  return wasAwaited && (await wasDelivered(engine, jobId, key)) ? 'delivered' : 'kept';
 }
 
 /**
@@ -73,6 +76,9 @@ function deliver(
 
 async function hasReceived(engine: Engine, jobId: string, key: string): Promise<boolean> {
   const { messages } = await engine.store.inbox(jobId);
-  if (messages.some((message) => message.key === key)) return true;
-  return (await readSteps(engine.store, jobId)).waitFor(key)?.outcome === 'received';
+  return messages.some((message) => message.key === key) || wasDelivered(engine, jobId, key);
+}
+
+async function wasDelivered({ store }: Engine, jobId: string, key: string): Promise<boolean> {
+  return (await readSteps(store, jobId)).waitFor(key)?.outcome === 'received';
 }

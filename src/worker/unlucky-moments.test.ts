@@ -1,6 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Pawl } from '../client/app.js';
 import { effect, notHappened } from '../client/effect.js';
 import { task } from '../client/task.js';
+import { deliverInbox } from '../engine/signal-job.js';
 import { PawlError } from '../errors.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
@@ -49,6 +51,25 @@ describe('unlucky moments', () => {
     const second = await cluster.join([job]);
     expect(await second.ended(client.app.job(handle.id))).toMatchObject({ result: '"work"' });
     expect(winners).toEqual(['work', 'work']);
+  });
+
+  test('GUA-8 a signal that a sweep has delivered before its sender could is said to be delivered', async () => {
+    const cluster = newCluster();
+    const job = task({ name: 'job' }, ({ step }) => step.waitFor('go'));
+    const worker = await cluster.join([job]);
+    const { job: handle } = await worker.app.start(job, null);
+    await worker.idle();
+    const store: Store = {
+      ...cluster.store,
+      putMessage: async (message) => {
+        const put = await cluster.store.putMessage(message);
+        await deliverInbox(Pawl.inside(worker.app).engine, handle.id);
+        return put;
+      },
+    };
+    const sender = await cluster.join([job], false, store);
+    expect(await sender.app.job(handle.id).signal('go', 1)).toBe('delivered');
+    expect(await worker.ended(handle)).toMatchObject({ result: '1' });
   });
 
   test('a start that is repeated past its child’s deadline does not tell the parent that the child failed', async () => {
