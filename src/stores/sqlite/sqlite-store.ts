@@ -48,7 +48,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     most: MOST_IN_GROUP,
   });
   const reading = new ReadAhead();
-  /** For what comes in crowds, such as the ends of a thousand children, or their firings: one sync of the disk for many. */
+  /** For what comes in crowds, such as the ends of a thousand children, or as many firings: one sync of the disk for many. */
   const together = <Ask, Answer>(write: (ask: Ask) => Answer): ((ask: Ask) => Promise<Answer>) => {
     const group = groupCommit<Ask, Answer>((asks) => db.write(() => asks.map(write)), {
       most: MOST_IN_GROUP,
