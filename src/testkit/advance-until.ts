@@ -56,6 +56,8 @@ function settled(promise: Promise<unknown>): () => boolean {
 export async function quiet(clock: FakeClock, turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
-    if (clock.busy > 0) turn = -1;
+    if (clock.busy === 0) continue;
+    await clock.idle();
+    turn = -1;
   }
 }

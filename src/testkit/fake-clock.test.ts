@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fakeClock } from './index.js';
+import { advanceUntil, fakeClock } from './index.js';
 
 test('time stands still until it is moved', () => {
   const clock = fakeClock(100);
@@ -43,4 +43,33 @@ test('a cancelled timer never runs, and what is left is counted', () => {
   cancel();
   clock.advance(100);
   expect(clock.pending).toBe(1);
+});
+
+test('what is under way in the real world is counted, also if it fails, and can be waited for', async () => {
+  const clock = fakeClock(0);
+  await clock.idle();
+  const ends: (() => void)[] = [];
+  const answered = clock.during(() => new Promise<void>((resolve) => ends.push(resolve)));
+  const failed = clock.during(
+    () => new Promise<void>((_, reject) => ends.push(() => reject(new Error('no')))),
+  );
+  let idle = false;
+  const rest = clock.idle().then(() => (idle = true));
+  ends[1]?.();
+  await expect(failed).rejects.toThrow('no');
+  expect([clock.busy, idle]).toEqual([1, false]);
+  ends[0]?.();
+  await answered;
+  await rest;
+  expect(clock.busy).toBe(0);
+});
+
+test('time stands still while something of the real world is waited for', async () => {
+  const clock = fakeClock(0);
+  clock.after(10, () => undefined);
+  let seenAt: number | null = null;
+  const look = clock.during(() => new Promise((resolve) => setTimeout(resolve, 20)));
+  void look.then(() => (seenAt = clock.now()));
+  await advanceUntil(clock, () => seenAt !== null);
+  expect(seenAt).toBe(0);
 });

@@ -15,6 +15,8 @@ export interface FakeClock extends Clock {
   during<T>(work: () => Promise<T>): Promise<T>;
   /** How much of that is under way. */
   readonly busy: number;
+  /** Until none of it is. */
+  idle(): Promise<void>;
 }
 
 type Timer = { readonly at: number; readonly order: number; readonly action: () => void };
@@ -23,6 +25,7 @@ export function fakeClock(startAt: number): FakeClock {
   let now = startAt;
   let ordered = 0;
   let busy = 0;
+  const onIdle: (() => void)[] = [];
   const timers = new Set<Timer>();
 
   const nextDue = (until: number): Timer | undefined => {
@@ -60,8 +63,10 @@ export function fakeClock(startAt: number): FakeClock {
         return await work();
       } finally {
         busy -= 1;
+        if (busy === 0) for (const told of onIdle.splice(0)) told();
       }
     },
+    idle: () => (busy === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve))),
     get busy() {
       return busy;
     },

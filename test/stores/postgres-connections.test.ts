@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Connections } from '../../src/stores/postgres/connections.js';
+import { Session } from '../../src/stores/postgres/session.js';
 import { fakeClock, type FakeClock } from '../../src/testkit/fake-clock.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { behindPooler } from './behind-pooler.js';
@@ -106,4 +107,16 @@ test('connections that nobody uses are closed after a while, and those in use ar
   clock.advance(20_000);
   await vi.waitFor(async () => expect(await open()).toBe(0), { timeout: 5_000 });
   await other.end();
+});
+
+test('hours that a test lets pass close no connection', async () => {
+  const server = await startPostgres();
+  onTestFinished(() => server.stop());
+  const clock = fakeClock(0);
+  const session = new Session({ url: await server.createDatabase(), clock, now: () => clock.now() });
+  onTestFinished(() => session.close());
+  const answering = () => session.single.rows('SELECT pg_backend_pid() AS pid');
+  const before = await answering();
+  clock.advance(3_600_000);
+  expect(await answering()).toEqual(before);
 });

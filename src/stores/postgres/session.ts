@@ -70,7 +70,8 @@ export class Session {
     address.searchParams.delete('prepare');
     this.silenceMs = takeSilence(address);
     this.url = address.toString();
-    const shared = { url: this.url, silenceMs: this.silenceMs, clock: clock ?? null };
+    // Hours that a test lets pass in a moment are none in which a connection was not used.
+    const shared = { url: this.url, silenceMs: this.silenceMs, clock: now ? null : (clock ?? null) };
     this.#keyed = new Connections({ ...shared, max: MOST_KEYED, isKeyed: true });
     this.#reading = new Connections({ ...shared, max: MOST_READING, isKeyed: false });
     this.#careful = new Connections({ ...shared, max: MOST_CAREFUL, isKeyed: false });
