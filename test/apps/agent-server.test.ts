@@ -182,7 +182,7 @@ describe('examples/agent-server', () => {
     const { folder, start } = newAgent();
     const { url } = await start();
     const { run_id: runId } = (await ask(url, 'POST', '/runs', { workflow: 'sleep' })).body;
-    await vi.waitUntil(() => existsSync(join(folder, 'pid')), { timeout: 20_000 });
+    await vi.waitUntil(() => existsSync(join(folder, 'pid')), { timeout: 60_000 });
     const { body: heartbeat } = await ask<Heartbeat>(url, 'GET', '/heartbeat');
     expect(heartbeat).toMatchObject({ alive: true, running: [{ run_id: runId }] });
     expect(heartbeat.running[0]?.lease_age_ms).toBeGreaterThanOrEqual(0);
@@ -196,7 +196,7 @@ describe('examples/agent-server', () => {
     const again = await ask(url, 'POST', `/runs/${runId}/cancel`, {});
     expect(again).toMatchObject({ status: 409, body: { error: { code: 'INVALID_TRANSITION' } } });
     const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
-    await vi.waitUntil(() => !isAlive(pid), { timeout: 20_000 });
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
     await vi.waitUntil(
       async () => (await ask<Heartbeat>(url, 'GET', '/heartbeat')).body.running.length === 0,
       { timeout: 20_000 },

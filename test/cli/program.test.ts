@@ -80,7 +80,7 @@ describe('pawl effects', () => {
     onTestFinished(() => app.close());
     await app.work({ stopOnSignal: false, poll: '50ms' });
     const { job } = await app.start(order, null);
-    await expect.poll(async () => (await job.why()).code, { timeout: 10_000 }).toBe('effect_unknown');
+    await expect.poll(async () => (await job.why()).code).toBe('effect_unknown');
     const listed = await pawl('effects', '--store', store, '--json');
     expect(JSON.parse(listed.out)).toMatchObject({
       effects: [{ job_id: job.id, step: 'charge', occurrence: 1, entry: 1 }],
@@ -99,7 +99,7 @@ describe('pawl effects', () => {
     });
     const decided = await resolve('charge', '--happened', '"ch_7"', '--by', 'ann');
     expect(decided).toMatchObject({ code: 0, out: expect.stringContaining('charge#1 of job') });
-    expect(await job.result({ timeout: '10s' })).toBe('ch_7');
+    expect(await job.result({ timeout: '60s' })).toBe('ch_7');
     expect((await pawl('effects', '--store', store)).out).toBe('No job waits for a decision on an effect.\n');
   });
 });

@@ -36,7 +36,7 @@ test('RST-11 callbacks reach a real receiver, and redirects are not followed', a
   await app.callbacks.subscribe({ url: target });
   await app.callbacks.subscribe({ url: elsewhere });
   await (await app.start(job, null)).job.result();
-  await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['queued', 'running', 'success']);
+  await expect.poll(() => heard).toEqual(['queued', 'running', 'success']);
   const letter = { url: elsewhere, headers: {}, body: '{"status":"redirected"}' };
   expect(await httpCourier({ allowPrivate: true }).deliver(letter)).toEqual({ status: 302 });
   await expect(httpCourier({ allowPrivate: false }).deliver(letter)).rejects.toMatchObject({

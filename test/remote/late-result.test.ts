@@ -18,18 +18,16 @@ test('GUA-4 a late result of a remote worker is kept, and the server raises the 
   const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 1));
   const cutOff = await remoteApp(url, { key: await key(), tasks: [order] });
   const { job } = await cutOff.start(order, null);
-  await expect.poll(() => finish.length, { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => finish.length).toBe(1);
   proxy.fate = () => 'there';
 
   await remoteApp(serving.url, { key: await key(), tasks: [order] });
-  await expect.poll(() => finish.length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => finish.length).toBe(2);
   finish[0]?.('first');
   proxy.fate = () => 'through';
   await expect
-    .poll(() => app.alerts.list({ tenantId: 'acme' }), { timeout: 30_000 })
+    .poll(() => app.alerts.list({ tenantId: 'acme' }))
     .toMatchObject([{ rule: 'effect_late_result', severity: 'P1', jobId: job.id, step: 'charge' }]);
   finish[1]?.('second');
-  await expect
-    .poll(async () => (await app.job(job.id).status()).result, { timeout: 20_000 })
-    .toBe('"second"');
+  await expect.poll(async () => (await app.job(job.id).status()).result).toBe('"second"');
 }, 120_000);

@@ -53,7 +53,8 @@ test.each(['black hole', 'stalled'] as const)(
     await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
     await expect(store.begin?.()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     proxy.become('open');
-    expect((await ask()).counts).toEqual({});
+    // A busy machine may be silent for as long, too.
+    await expect.poll(ask).toMatchObject({ counts: {} });
     await store.close();
   },
 );

@@ -85,7 +85,7 @@ test('nothing that a worker does by itself walks through all jobs: with a millio
   const { job } = await app.start(waiting, null);
   await job.signal('word', { value: 1, from: 'test' });
   await Promise.allSettled([...started.map((one) => one.job.result()), job.result()]);
-  await vi.waitFor(() => expect([...statements]).toEqual(expect.arrayContaining(BY_ITSELF)), 20_000);
+  await vi.waitFor(() => expect([...statements]).toEqual(expect.arrayContaining(BY_ITSELF)), 60_000);
   await app.close();
   expect(await walks(path)).toEqual([]);
 });

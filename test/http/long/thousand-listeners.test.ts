@@ -60,7 +60,7 @@ test(
       await job.cancel();
       const hasAll = ({ heard }: Listener) =>
         /event: job\.cancelled\n.*"job_id":"[^"]+"/s.test(heard) && heard.includes(job.id);
-      await expect.poll(() => listeners.filter((one) => !hasAll(one)).length, { timeout: 60_000 }).toBe(0);
+      await expect.poll(() => listeners.filter((one) => !hasAll(one)).length).toBe(0);
       for (const { heard } of listeners) {
         const events = [...heard.matchAll(/^event: (.*)$/gm)].map((match) => match[1]);
         expect(events).toEqual(['job.created', 'job.promoted', 'job.cancelled']);
@@ -71,7 +71,7 @@ test(
     await round(50);
     const before = await heapOf();
     await round(LISTENERS);
-    await expect.poll(heapOf, { timeout: 60_000, interval: 200 }).toBeLessThan(before + 8 * 1_048_576);
+    await expect.poll(heapOf, { interval: 200 }).toBeLessThan(before + 8 * 1_048_576);
     await serving.close();
     await app.close();
     process.off('warning', warn);
