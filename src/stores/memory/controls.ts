@@ -1,3 +1,4 @@
+import { dlqIdOf } from '../../kernel/index.js';
 import type { OutboxEntry, PurgeGuard, RecordRef, Store } from '../../ports/store.js';
 import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
 import { byText, type Kept, type Tables } from './tables.js';
@@ -147,6 +148,7 @@ export function controls(tables: Tables, now: () => number): Controls {
       for (const { row, identities } of gone) {
         const kept = { jobId: row.jobId, expiresAt: now() + identityTtlMs };
         for (const identity of identities) tables.outlive(identity, kept);
+        tables.dlq.delete(dlqIdOf(row.jobId));
         jobs.delete(row.jobId);
       }
       const holders = new Set([...jobs.values()].map(({ row }) => row.incarnation));

@@ -1,4 +1,4 @@
-import type { Status } from '../../kernel/index.js';
+import { dlqIdOf, type Status } from '../../kernel/index.js';
 import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
 import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
 import type { Queries } from './session.js';
@@ -103,6 +103,7 @@ async function deleteJobs(
   for (const table of ['log', 'effects', 'inbox', 'holds', 'jobs']) {
     await db.rows(`DELETE FROM pawl.${table} WHERE job_id = ANY($1)`, [ids]);
   }
+  await db.rows('DELETE FROM pawl.dlq_items WHERE dlq_id = ANY($1)', [ids.map(dlqIdOf)]);
 }
 
 /**

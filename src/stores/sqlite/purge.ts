@@ -1,4 +1,4 @@
-import type { Status } from '../../kernel/index.js';
+import { dlqIdOf, type Status } from '../../kernel/index.js';
 import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
 import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
 import type { Session } from './session.js';
@@ -46,6 +46,7 @@ export function purge(db: Session, { jobs, identityTtlMs }: Purge): Reply<Purged
     outlive(db, { id, jobId, until: now + identityTtlMs });
     for (const table of ['log', 'effects', 'inbox', 'holds'])
       db.run(`DELETE FROM ${table} WHERE job = ?`, id);
+    db.run('DELETE FROM dlq_items WHERE dlq_id = ?', dlqIdOf(jobId));
     db.run('DELETE FROM jobs WHERE id = ?', id);
   }
   const identities = db.run('DELETE FROM identities WHERE expires_at <= ?', now).changes;

@@ -1,4 +1,4 @@
-import { deepStrictEqual, equal } from 'node:assert/strict';
+import { deepStrictEqual, equal, ok } from 'node:assert/strict';
 import { laneOf } from '../../kernel/index.js';
 import type { AgeRule } from '../../ports/store.js';
 import { aFatalFailure, command } from '../sample-commands.js';
@@ -154,6 +154,24 @@ export const retention: Topic = {
       deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 0, identities: 0 });
       equal((await rig.load('job_dlq_9')).job.status, 'failed');
     },
+    'JOB-8 a dead letter that was dealt with goes with its job, and one of the same id can fail as well':
+      async (rig) => {
+        const fail = async () => {
+          const { attemptId } = await rig.running('job_dlq_own');
+          const now = rig.clock.now();
+          const failed = command('fail-attempt', { now, attemptId: attemptId ?? '', failure: aFatalFailure });
+          equal((await rig.give('job_dlq_own', failed)).ok, true);
+          return (await rig.store.dlqItem('dlq_job_dlq_own')).item;
+        };
+        const first = await fail();
+        ok(first, 'it has none');
+        await rig.store.putDlqItem({ ...first, version: 2, status: 'discarded' });
+        rig.clock.advance(DAY_MS);
+        deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 1, identities: 0 });
+        equal((await rig.store.dlqItem(first.dlqId)).item, null);
+        const second = await fail();
+        deepStrictEqual([second?.version, second?.status, second?.createdAt], [1, 'open', rig.clock.now()]);
+      },
     'only the jobs that are named go, and none that has not ended': async (rig) => {
       for (const id of ['job_named_1', 'job_named_2']) await ended(rig, id);
       await rig.create('job_live_1');
