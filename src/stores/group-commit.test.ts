@@ -179,6 +179,17 @@ describe('group commit', () => {
     expect(groups.map(({ asks }) => asks)).toEqual([[6], [5, 3], [20], [1, 2]]);
   });
 
+  test('a list that is too large goes in parts, whatever it is that makes it large', async () => {
+    const { commit, groups, turn } = heldBack({ most: 10, weigh: (ask) => ask });
+    const answers = commit([4, 4, 4, 25, 1, 9, 1]);
+    for (let at = 0; at < 5; at++) {
+      await turn();
+      groups[at]?.answer();
+    }
+    expect(await answers).toEqual([40, 40, 40, 250, 10, 90, 10]);
+    expect(groups.map(({ asks }) => asks)).toEqual([[4, 4], [4], [25], [1, 9], [1]]);
+  });
+
   test('a group that fails fails for all of it, and the next goes on', async () => {
     const { commit, groups, turn } = heldBack({ most: 10 });
     const failing = Promise.allSettled([commit([1]), commit([2])]);

@@ -66,10 +66,23 @@ export function groupCommit<Ask, Answer>(
     return group;
   }
 
+  /** Where the part of a caller's asks ends that begins here: as many as may go together, and at least one. */
+  function endOfPart(asks: readonly Ask[], from: number): number {
+    const limit = Math.min(asks.length, from + most);
+    if (!weigh) return limit;
+    let weight = 0;
+    for (let at = from; at < limit; at++) {
+      weight += weigh(asks[at] as Ask);
+      if (weight > most && at > from) return at;
+    }
+    return limit;
+  }
+
   async function runInParts(asks: readonly Ask[]): Promise<Answers<Answer>> {
     const answers: (Answer | Promise<Answer>)[] = [];
-    for (let i = 0; i < asks.length; i += most) {
-      const part = await run(asks.slice(i, i + most));
+    for (let from = 0, to = 0; from < asks.length; from = to) {
+      to = endOfPart(asks, from);
+      const part = await run(asks.slice(from, to));
       // One that fails before the last part is answered is reported with it, and is no stray rejection until then.
       for (const answer of part) if (answer instanceof Promise) answer.catch(() => undefined);
       answers.push(...part);
@@ -81,7 +94,7 @@ export function groupCommit<Ask, Answer>(
     underWay += 1;
     const asks = group.length === 1 ? (group[0] as Waiting).asks : group.flatMap((caller) => caller.asks);
     try {
-      const running = asks.length > most ? runInParts(asks) : run(asks);
+      const running = endOfPart(asks, 0) < asks.length ? runInParts(asks) : run(asks);
       const answers = running instanceof Promise ? await running : running;
       let from = 0;
       for (const caller of group) {

@@ -51,8 +51,9 @@ const MOST_IN_GROUP = 1_000;
 const MOST_LOADED = 100;
 /** Rows of logs that are read at once, of one job or of fifty. */
 const MOST_ROWS = 2_500;
-/** A result of an effect that has so many characters counts twice: together they have a few megabytes at most. */
-const LONG_RESULT = 4_096;
+/** What has more characters counts for more: together they have a few megabytes at most, and a message to the server never too many. */
+const LONG = 4_096;
+const weightOf = (characters: number): number => Math.max(1, characters / LONG);
 /** While the server works on one, this process makes the next. A third only took the two cores from the others. */
 const GROUPS_ABREAST = 2;
 
@@ -73,6 +74,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   const { single, listed } = session;
   const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items), {
     most: MOST_IN_GROUP,
+    weigh: (item) => weightOf(item.body.length + (item.dlqItem?.payload.length ?? 0)),
     abreast: GROUPS_ABREAST,
   });
   /** What many ask for at the same time, each for one thing, as a thousand signals do, is one statement. */
@@ -90,7 +92,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   );
   const putSchedule = together((puts: readonly SchedulePut[]) => putSchedules(listed, puts), { abreast: 1 });
   const putEffect = together((results: readonly EffectResult[]) => putEffects(session, results), {
-    weigh: ({ result }) => 1 + (result?.length ?? 0) / LONG_RESULT,
+    weigh: ({ result }) => weightOf(result?.length ?? 0),
   });
   const readLog = together((pages: readonly LogPage[]) => logs(single, pages), {
     most: MOST_ROWS,
