@@ -94,7 +94,9 @@ export function groupCommit<Ask, Answer>(
     underWay += 1;
     const asks = group.length === 1 ? (group[0] as Waiting).asks : group.flatMap((caller) => caller.asks);
     try {
-      const running = endOfPart(asks, 0) < asks.length ? runInParts(asks) : run(asks);
+      // Those of several callers were chosen so that they may go together.
+      const isTooMuch = group.length === 1 && endOfPart(asks, 0) < asks.length;
+      const running = isTooMuch ? runInParts(asks) : run(asks);
       const answers = running instanceof Promise ? await running : running;
       let from = 0;
       for (const caller of group) {

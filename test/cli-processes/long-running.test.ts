@@ -186,13 +186,11 @@ describe('pawl dev', () => {
     const [, url = ''] = await dev.until(URL_SAID);
     await dev.stop('SIGKILL');
     await expect
-      .poll(
-        () =>
-          fetch(url).then(
-            () => 'there',
-            () => 'gone',
-          ),
-        { timeout: 30_000 },
+      .poll(() =>
+        fetch(url).then(
+          () => 'there',
+          () => 'gone',
+        ),
       )
       .toBe('gone');
   });

@@ -49,12 +49,14 @@ const ask = () => store.counts({ tenantId: null });
 test.each(['black hole', 'stalled'] as const)(
   'GUA-11 a store behind a network that is a %s says that it cannot be reached, and answers when it can',
   async (state) => {
+    await store.close();
+    // A busy machine may be silent for a while, too.
+    store = await openWith(address, 1_000);
     proxy.become(state);
     await expect(ask()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
     await expect(store.begin?.()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     proxy.become('open');
-    // A busy machine may be silent for as long, too.
-    await expect.poll(ask).toMatchObject({ counts: {} });
+    expect((await ask()).counts).toEqual({});
     await store.close();
   },
 );
