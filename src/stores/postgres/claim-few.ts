@@ -21,8 +21,9 @@ const MOST = 20;
 /** A search that took longer has stepped over thousands of dead entries. */
 const SLOW_MS = 3;
 
-/** How many claims then go without one, and how many after it found a crowd. */
-const REST_AFTER_SLOW = 200;
+/** How many claims then go without one: one, and twice as many each time the next is slow as well. A busy machine has slow moments. */
+const MOST_REST = 256;
+/** How many do after it found a crowd. */
 const REST_AFTER_CROWD = 20;
 
 /**
@@ -32,6 +33,7 @@ const REST_AFTER_CROWD = 20;
  */
 export class FewFirst {
   #rest = 0;
+  #restAfterSlow = 1;
 
   /** All that is due, if it is little and under no limit; else null, and it is as if nobody had asked. */
   async find(db: Queries, { lanes, limit, tenantId }: Search): Promise<readonly Candidate[] | null> {
@@ -52,8 +54,13 @@ export class FewFirst {
       [db.fixedNow(), names, names.map(queueOf), most + 1],
     );
     const found = rows.flatMap((row) => (row.job_id === null ? [] : [{ rest: foundRest(row), ...row }]));
-    if ((rows[0]?.took_ms ?? 0) > SLOW_MS) this.#rest = REST_AFTER_SLOW;
-    else if (found.length > most) this.#rest = REST_AFTER_CROWD;
+    if ((rows[0]?.took_ms ?? 0) > SLOW_MS) {
+      this.#rest = this.#restAfterSlow;
+      this.#restAfterSlow = Math.min(MOST_REST, 2 * this.#restAfterSlow);
+    } else {
+      this.#restAfterSlow = 1;
+      if (found.length > most) this.#rest = REST_AFTER_CROWD;
+    }
     return found.length > most || found.some(({ gate }) => gate !== '') ? null : found.toSorted(inTurn);
   }
 }

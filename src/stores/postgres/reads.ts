@@ -1,6 +1,7 @@
 import { must, type JobRow, type Status } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { unreadablePosition } from '../feed-position.js';
+import { IS_FIRST } from './schema.js';
 import { NOW, type Queries } from './session.js';
 
 const LOG_ROW = 'job_id AS "jobId", rev, command_id AS "commandId", body, link';
@@ -105,7 +106,7 @@ const BEHIND_ALL = 2n ** 64n - 1n;
 
 /** Goes along the index for as long as it takes to fill the page, which costs the same among millions as among hundreds. */
 const LIST_NEWEST = `SELECT j.* FROM (
-    SELECT xid, job_id FROM pawl.log WHERE rev = 1
+    SELECT xid, job_id FROM pawl.log WHERE ${IS_FIRST}
     AND (xid, job_id) < (CASE WHEN $4::text IS NULL THEN '${BEHIND_ALL}'::xid8
       ELSE (SELECT l.xid FROM pawl.log l WHERE l.job_id = $4 AND l.rev = 1) END, coalesce($4, ''))
     ORDER BY xid DESC, job_id DESC LIMIT ${NEWEST}) created,

@@ -5,6 +5,12 @@ import type { Migration } from '../migration.js';
 const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
 
 /**
+ * The first row of a job, in words that only lists say. In those of a search for one job's first row (`rev = 1`) the server would
+ * take their index for that search as well, as long as it knows of no other rows than a few, and go through the rows of all jobs.
+ */
+export const IS_FIRST = 'abs(rev) = 1';
+
+/**
  * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
  * release before run on it too. Keys are time-ordered ids; there is no sequence, so nothing is shared between writers.
  */
@@ -56,7 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
     PRIMARY KEY (job_id, rev)
   );
   CREATE INDEX log_feed ON pawl.log (xid);
-  CREATE INDEX log_created ON pawl.log (xid) WHERE rev = 1;
+  CREATE INDEX log_created ON pawl.log (xid) WHERE ${IS_FIRST};
   CREATE TABLE pawl.identities (
     tenant_id text NOT NULL,
     kind text NOT NULL,

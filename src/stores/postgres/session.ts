@@ -5,7 +5,7 @@ import { RecentJobs } from '../recent-jobs.js';
 import { Connections, type Bounded } from './connections.js';
 import { isSilence, mayTryAgain, storeError } from './server-error.js';
 import { takeSilence } from './silence.js';
-import { ask, types } from './statement.js';
+import { ask, gather, types } from './statement.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
@@ -131,9 +131,12 @@ export class Session {
     return this.#queries((asked) => this.told(this.#ask(client, asked)));
   }
 
-  /** One statement of ours, such as COMMIT, on a connection of ours. */
+  /** Statements of ours without values, such as COMMIT, on a connection of ours. What follows in this turn travels with them. */
   async say(client: pg.PoolClient, text: string): Promise<void> {
-    await client.query({ text, query_timeout: this.silenceMs } as Bounded);
+    gather(client);
+    const isOne = !text.includes(';');
+    if (isOne) await this.#ask(client, { sql: text, values: [] });
+    else await client.query({ text, query_timeout: this.silenceMs } as Bounded);
   }
 
   /** A connection for a transaction of its own, which may take long. */
@@ -164,7 +167,13 @@ export class Session {
   }
 
   #with<T>(work: (db: Queries) => Promise<T>): (client: pg.PoolClient) => Promise<T> {
-    return (client) => work(this.#queries((asked) => this.#ask(client, asked)));
+    return (client) =>
+      work(
+        this.#queries((asked) => {
+          gather(client);
+          return this.#ask(client, asked);
+        }),
+      );
   }
 
   #attempt<T>(connections: Connections, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {

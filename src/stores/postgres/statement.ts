@@ -155,6 +155,14 @@ export function giveUpIfSilent(client: pg.ClientBase, silenceMs: number): void {
   });
 }
 
+/** What is sent on a connection until everything is done that can be done now goes out together: each message by itself wakes the server. */
+export function gather(client: pg.ClientBase): void {
+  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
+}
+
 export function ask(client: pg.ClientBase, asked: Prepared): Promise<unknown[]> {
   return new Promise((resolve, reject) => void client.query(new Statement(asked, { resolve, reject })));
 }

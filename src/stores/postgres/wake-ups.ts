@@ -14,6 +14,9 @@ const LISTEN_AGAIN_MS = 1_000;
 /** The server takes no more than 8,000 bytes at once. */
 const MOST_BYTES = 7_000;
 
+/** What it tells of is durable already, so it need not wait for the disk itself. */
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
+
 /**
  * Wake-ups across processes, by LISTEN and NOTIFY: never inside the transaction that saves, where a notification
  * would make all of them queue for one lock, and never relied upon. A failure here is nobody's problem.
@@ -31,7 +34,7 @@ export function notifiedWakeUps(
     const lanes = [...pending];
     pending.clear();
     for (const payload of payloadsOf(lanes)) {
-      session.single.rows('SELECT pg_notify($1, $2)', [CHANNEL, payload]).catch(() => undefined);
+      session.single.rows(NOTIFY, [CHANNEL, payload]).catch(() => undefined);
     }
   });
 
