@@ -106,7 +106,7 @@ describe('Postgres', () => {
     const url = await server.createDatabase();
     const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
     for (const jobId of ['job_sound', 'job_spoilt']) await rig.create(jobId);
-    await ask(url, "UPDATE pawl.log SET body = '[]' WHERE job_id = 'job_spoilt'");
+    await ask(url, "UPDATE pawl.jobs SET first_body = '[]' WHERE job_id = 'job_spoilt'");
     const [bad, load, log, inbox] = await Promise.all([
       Promise.allSettled([
         rig.store.load('job_spoilt'),

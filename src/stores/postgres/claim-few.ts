@@ -1,6 +1,6 @@
 import { queueOf } from '../../kernel/index.js';
 import type { ClaimLane, ClaimRequest } from '../../ports/store.js';
-import { foundRest, JOIN_REST, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
+import { foundRest, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
 import { NOW, type Queries } from './session.js';
 
 /** A due job: where it stands in its turn, and which revision of it. Nobody runs it, so its row is up to date. */
@@ -50,7 +50,7 @@ export class FewFirst {
            SELECT l.lane FROM unnest($2::text[], $3::text[]) AS l (lane, queue)
            WHERE l.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))))
          AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW}) LIMIT $4 FOR UPDATE SKIP LOCKED)
-       SELECT found.*, ${TOOK_MS}, ${REST} FROM (SELECT) AS always LEFT JOIN found ON true ${JOIN_REST}`,
+       SELECT found.*, ${TOOK_MS}, ${REST} FROM (SELECT) AS always LEFT JOIN found ON true`,
       [db.fixedNow(), names, names.map(queueOf), most + 1],
     );
     const found = rows.flatMap((row) => (row.job_id === null ? [] : [{ rest: foundRest(row), ...row }]));

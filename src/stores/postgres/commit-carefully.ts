@@ -6,6 +6,7 @@ import { codeOf } from './server-error.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
+  LIST_CREATED,
   LOG_COLUMNS,
   logBatch,
   NEW_COLUMNS,
@@ -75,12 +76,13 @@ async function create(db: Queries, item: CommitItem): Promise<CommitReply> {
   if (item.dlqItem && !(await replaceDlqItem(db, item.dlqItem))) return dlqMoved(db, item);
   const jobs = newJobs([item], { alias: 'n', first: 2 });
   const inserted = await db.rows(
-    `INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready) SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM ${jobs.from}
-     ON CONFLICT DO NOTHING RETURNING 1`,
+    `WITH created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
+       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM ${jobs.from} ON CONFLICT DO NOTHING RETURNING job_id),
+     listed AS (${LIST_CREATED})
+     SELECT 1 FROM created`,
     [db.fixedNow(), ...jobs.values],
   );
   if (inserted.length === 0) return repeatedOrTaken(db, item);
-  await append(db, item);
   await writeSideRows(db, item);
   return SAVED;
 }
@@ -106,8 +108,8 @@ async function change(db: Queries, item: CommitItem): Promise<CommitReply> {
   const known = await repeatedOrTaken(db, item);
   if (known.ok || !guard) return known;
   const [rows] = await db.rows<{ free: boolean }>(
-    `SELECT EXISTS (SELECT 1 FROM pawl.log WHERE job_id = $1 AND rev = $2 - 1)
-     AND NOT EXISTS (SELECT 1 FROM pawl.log WHERE job_id = $1 AND rev = $2) AS free`,
+    `SELECT EXISTS (SELECT 1 FROM pawl.history WHERE job_id = $1 AND rev = $2 - 1)
+     AND NOT EXISTS (SELECT 1 FROM pawl.history WHERE job_id = $1 AND rev = $2) AS free`,
     [jobId, item.rev],
   );
   if (!rows?.free) return known;
@@ -154,7 +156,7 @@ async function repeatedOrTaken(db: Queries, item: CommitItem): Promise<CommitRep
 /** Which command wrote the revision that this commit wants, if any did. */
 async function writerOf(db: Queries, { jobId, rev }: CommitItem): Promise<string | null> {
   const [row] = await db.rows<{ command_id: string }>(
-    'SELECT command_id FROM pawl.log WHERE job_id = $1 AND rev = $2',
+    'SELECT command_id FROM pawl.history WHERE job_id = $1 AND rev = $2',
     [jobId, rev],
   );
   return row?.command_id ?? null;

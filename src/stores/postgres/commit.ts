@@ -6,10 +6,10 @@ import { isUnreadable } from './server-error.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
+  LIST_CREATED,
   LOG_COLUMNS,
   LOG_OF_CHANGES,
   LOGGED_CHANGE,
-  logBatch,
   NEW_COLUMNS,
   newJobs,
   OUTBOX_COLUMNS,
@@ -166,18 +166,17 @@ const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*
 function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
   const items = unsorted.toSorted(byJobId);
   const jobs = newJobs(items, { alias: 'n', first: 3 });
-  const log = logBatch(items, { alias: 'l', first: 3 + jobs.values.length });
-  const owned = ownAll(items, 3 + jobs.values.length + log.values.length);
-  const posted = postAll(items, 3 + jobs.values.length + log.values.length + owned.values.length);
+  const owned = ownAll(items, 3 + jobs.values.length);
+  const posted = postAll(items, 3 + jobs.values.length + owned.values.length);
   return db.rows(
     `WITH ${PATIENCE},
-     created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
-       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from}),
      ${owned.sql}
      ${posted.sql}
-     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT l.* FROM patience, ${log.from} RETURNING job_id)
-     ${OUTCOME} FROM logged`,
-    [db.fixedNow(), items.length, ...jobs.values, ...log.values, ...owned.values, ...posted.values],
+     created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
+       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from} RETURNING job_id),
+     listed AS (${LIST_CREATED})
+     ${OUTCOME} FROM created`,
+    [db.fixedNow(), items.length, ...jobs.values, ...owned.values, ...posted.values],
   );
 }
 
@@ -233,7 +232,7 @@ function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
   );
 }
 
-/** The revision before is there: the row stands for it, or else a step record made it. */
+/** The revision before is there: the row stands for it, or else it is in the log. */
 const FOLLOWS = `(j.rev = c.log_rev - 1
        OR EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1))`;
 

@@ -34,14 +34,13 @@ export type Idle = IdleRow & {
 const SHORT = 8_192;
 
 /**
- * What a search selects of `jobs j` to have them whole; and what it selects besides, and joins for that, where it calls
- * what it found `found`. Of most jobs the first row of the log is the last as well, and is looked up once.
+ * What a search selects of `jobs j` to have them whole; and what it selects besides, where it calls what it found `found`. Of most
+ * jobs the first row of the log is the last as well.
  */
-export const REST_COLUMNS = 'j.status, j.attempt_id, j.updated_at, j.state';
-export const REST = `first.body AS created, CASE WHEN found.rev = 1 THEN first.link
+export const REST_COLUMNS = `j.status, j.attempt_id, j.updated_at, j.state,
+   CASE WHEN octet_length(j.first_body) <= ${SHORT} THEN j.first_body END AS created, j.first_link`;
+export const REST = `CASE WHEN found.rev = 1 THEN found.first_link
    ELSE (SELECT l.link FROM pawl.log l WHERE l.job_id = found.job_id AND l.rev = found.rev) END AS link`;
-export const JOIN_REST = `LEFT JOIN LATERAL (SELECT l.body, l.link FROM pawl.log l
-   WHERE l.job_id = found.job_id AND l.rev = 1 AND octet_length(l.body) <= ${SHORT}) AS first ON true`;
 
 /** As a search found it. */
 export type FoundRest = Omit<RestOfIdle, 'created' | 'link'> & Record<'created' | 'link', string | null>;
@@ -117,8 +116,8 @@ async function readJobs(
   const rows = await db.rows<Stored | Unknown>(
     `SELECT ${NOW} AS now, found.* FROM unnest($2::text[]) AS i (job_id) LEFT JOIN LATERAL (
        SELECT ${COLUMNS}, l.rev AS log_rev, l.command_id, l.body, l.link FROM pawl.jobs j,
-       LATERAL (SELECT * FROM pawl.log WHERE log.job_id = j.job_id AND log.rev = 1
-         UNION ALL SELECT * FROM pawl.log WHERE log.job_id = j.job_id AND log.rev >= greatest(j.rev, 2)) l
+       LATERAL (SELECT 1 AS rev, j.first_command AS command_id, j.first_body AS body, j.first_link AS link UNION ALL
+         SELECT rev, command_id, body, link FROM pawl.log WHERE log.job_id = j.job_id AND log.rev >= j.rev) l
        WHERE j.job_id = i.job_id) found ON true
      ORDER BY found.job_id, found.log_rev`,
     [db.fixedNow(), jobIds],

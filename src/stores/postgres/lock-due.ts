@@ -1,7 +1,7 @@
 import { must, queueOf } from '../../kernel/index.js';
 import { TOOK_MS, type Candidate } from './claim-few.js';
 import type { Gate } from './gates.js';
-import { foundRest, JOIN_REST, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
+import { foundRest, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
 import type { ReadAhead } from '../read-ahead.js';
 import type { Queries } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
@@ -22,9 +22,7 @@ export async function lockDue(
   { most, except }: { most: number; except: readonly string[] },
 ): Promise<Candidate[]> {
   const places = stretches.map((stretch) => skip.from(keyOf(stretch), now));
-  const [columns, besides, join] = reading.pays
-    ? [`, ${REST_COLUMNS}`, `, ${REST}`, JOIN_REST]
-    : ['', '', ''];
+  const [columns, besides] = reading.pays ? [`, ${REST_COLUMNS}`, `, ${REST}`] : ['', ''];
   const found = await db.rows<Locked>(
     `SELECT found.*, s.stretch::int, ${TOOK_MS} ${besides}
      FROM unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::bigint[], $7::text[], $10::text[])
@@ -34,7 +32,7 @@ export async function lockDue(
        AND (-j.priority, j.due_at, j.job_id) >= (s.urgency, s.due_at, s.job_id)
        AND (j.deadline_at IS NULL OR j.deadline_at > $8) AND j.job_id <> ALL($9)
        AND s.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))
-       ORDER BY -j.priority, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) found ${join}`,
+       ORDER BY -j.priority, j.due_at, j.job_id LIMIT s.most FOR UPDATE SKIP LOCKED) found`,
     [
       stretches.map(({ lane }) => lane),
       stretches.map(({ tenant }) => tenant),

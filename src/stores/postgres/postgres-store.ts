@@ -121,7 +121,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     due: (page) => due(single, page),
     list: (filter) => list(single, filter),
     counts: (filter) => counts(single, filter),
-    feed: (page) => feed(single, page),
+    feed: (page) => feed(listed, page),
     feedEnd: () => feedEnd(single),
     heads: (page) => heads(single, page),
     retrying: (filter) => retrying(listed, filter),

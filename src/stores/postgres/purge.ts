@@ -80,12 +80,12 @@ async function deleteJobs(
   db: Queries,
   { ids, until }: { ids: readonly string[]; until: number },
 ): Promise<void> {
-  const owned = await db.rows<{ job_id: string; owns: string }>(
-    'SELECT job_id, owns FROM pawl.log WHERE job_id = ANY($1) AND rev = 1 AND owns IS NOT NULL',
+  const owners = await db.rows<{ job_id: string; owns: string | null; created_xid: string }>(
+    'SELECT job_id, owns, created_xid FROM pawl.jobs WHERE job_id = ANY($1)',
     [ids],
   );
-  const identities = owned.flatMap(({ job_id, owns }) =>
-    (JSON.parse(owns) as Identity[]).map((identity) => ({ jobId: job_id, ...identity })),
+  const identities = owners.flatMap(({ job_id, owns }) =>
+    (JSON.parse(owns ?? '[]') as Identity[]).map((identity) => ({ jobId: job_id, ...identity })),
   );
   // A start that comes again meanwhile is still recognised.
   await db.rows(
@@ -104,6 +104,13 @@ async function deleteJobs(
     await db.rows(`DELETE FROM pawl.${table} WHERE job_id = ANY($1)`, [ids]);
   }
   await db.rows('DELETE FROM pawl.dlq_items WHERE dlq_id = ANY($1)', [ids.map(dlqIdOf)]);
+  const made = [...new Set(owners.map(({ created_xid }) => created_xid))];
+  // What lists jobs that were created together goes with the last of them.
+  await db.rows(
+    `DELETE FROM pawl.created c WHERE c.xid = ANY($1::xid8[]) AND NOT EXISTS
+     (SELECT 1 FROM unnest(c.job_ids) AS i (job_id), pawl.jobs j WHERE j.job_id = i.job_id)`,
+    [made],
+  );
 }
 
 /**

@@ -1,7 +1,6 @@
 import { must, type JobRow, type Status } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { unreadablePosition } from '../feed-position.js';
-import { IS_FIRST } from './schema.js';
 import { NOW, type Queries } from './session.js';
 
 const LOG_ROW = 'job_id AS "jobId", rev, command_id AS "commandId", body, link';
@@ -17,8 +16,10 @@ export async function logs(
   const rows = await db.rows<{ now: number; page: number } & (Omit<LogRow, 'jobId'> | { rev: null })>(
     `SELECT ${NOW} AS now, (i.number - 1)::int AS page, l.* FROM unnest($2::text[], $3::int[], $4::int[])
      WITH ORDINALITY AS i (job_id, from_rev, most, number) LEFT JOIN LATERAL (
-       SELECT rev, command_id AS "commandId", body, link FROM pawl.log
-       WHERE log.job_id = i.job_id AND rev >= i.from_rev ORDER BY rev LIMIT i.most) l ON true`,
+       SELECT 1 AS rev, first_command AS "commandId", first_body AS body, first_link AS link FROM pawl.jobs
+       WHERE jobs.job_id = i.job_id AND i.from_rev <= 1 UNION ALL
+       (SELECT rev, command_id, body, link FROM pawl.log
+       WHERE log.job_id = i.job_id AND rev >= i.from_rev ORDER BY rev LIMIT i.most)) l ON true`,
     [
       db.fixedNow(),
       pages.map(({ jobId }) => jobId),
@@ -35,7 +36,10 @@ export async function logs(
     must(found[page], 'pages are numbered').push({ jobId, rev, commandId, body, link });
   }
   // Not by the server, which would sort whole rows.
-  return found.map((read) => ({ now, rows: read.toSorted((a, b) => a.rev - b.rev) }));
+  return found.map((read, page) => ({
+    now,
+    rows: read.toSorted((a, b) => a.rev - b.rev).slice(0, pages[page]?.limit),
+  }));
 }
 
 /**
@@ -48,13 +52,21 @@ export async function feed(
 ): Promise<Reply<{ rows: (LogRow & { position: FeedPosition })[] }>> {
   const { xid, jobId, rev } = readPosition(after);
   const rows = await db.rows<LogRow & { position: FeedPosition }>(
-    `SELECT ${LOG_ROW}, concat_ws(' ', xid, job_id, rev) AS position FROM pawl.log
-     WHERE (xid, job_id, rev) > ($1::xid8, $2, $3::int) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+    `SELECT ${LOG_ROW}, concat_ws(' ', xid, job_id, rev) AS position FROM (${FEED_OF_CREATED} UNION ALL ${FEED_OF_LOG}) rows
      ORDER BY xid, job_id, rev LIMIT $4`,
     [xid, jobId, rev, limit],
   );
   return { now: await db.now(), rows };
 }
+
+/** Each as long as what is asked for, in its own order: the first of both together are what comes next. */
+const FEED_OF_LOG = `(SELECT xid, job_id, rev, command_id, body, link FROM pawl.log
+  WHERE (xid, job_id, rev) > ($1::xid8, $2, $3::int) AND xid < pg_snapshot_xmin(pg_current_snapshot())
+  ORDER BY xid, job_id, rev LIMIT $4)`;
+const FEED_OF_CREATED = `(SELECT c.xid, j.job_id, 1 AS rev, j.first_command AS command_id, j.first_body AS body, j.first_link AS link
+  FROM pawl.created c, unnest(c.job_ids) AS i (job_id), pawl.jobs j
+  WHERE c.xid >= $1::xid8 AND c.xid < pg_snapshot_xmin(pg_current_snapshot())
+  AND (c.xid, i.job_id, 1) > ($1::xid8, $2, $3::int) AND j.job_id = i.job_id ORDER BY c.xid, i.job_id LIMIT $4)`;
 
 /** Rows of transactions that are still under way come behind it, and so does all that is yet to begin. */
 export async function feedEnd(db: Queries): Promise<Reply<{ position: FeedPosition }>> {
@@ -103,19 +115,19 @@ const FITS = `($1::text IS NULL OR j.tenant_id = $1) AND ($2::text[] IS NULL OR 
 const NEWEST = 10_000;
 /** The last number that a transaction can have. */
 const BEHIND_ALL = 2n ** 64n - 1n;
+const CURSOR_XID = `CASE WHEN $4::text IS NULL THEN '${BEHIND_ALL}'::xid8
+  ELSE (SELECT c.created_xid FROM pawl.jobs c WHERE c.job_id = $4) END`;
 
 /** Goes along the index for as long as it takes to fill the page, which costs the same among millions as among hundreds. */
 const LIST_NEWEST = `SELECT j.* FROM (
-    SELECT xid, job_id FROM pawl.log WHERE ${IS_FIRST}
-    AND (xid, job_id) < (CASE WHEN $4::text IS NULL THEN '${BEHIND_ALL}'::xid8
-      ELSE (SELECT l.xid FROM pawl.log l WHERE l.job_id = $4 AND l.rev = 1) END, coalesce($4, ''))
-    ORDER BY xid DESC, job_id DESC LIMIT ${NEWEST}) created,
-  LATERAL (SELECT ${JOB_ROW} FROM pawl.jobs j WHERE j.job_id = created.job_id AND ${FITS} OFFSET 0) j
-  ORDER BY created.xid DESC, created.job_id DESC LIMIT $5`;
+    SELECT c.xid, i.job_id FROM pawl.created c, unnest(c.job_ids) AS i (job_id)
+    WHERE c.xid <= ${CURSOR_XID} AND (c.xid, i.job_id) < (${CURSOR_XID}, coalesce($4, ''))
+    ORDER BY c.xid DESC, i.job_id DESC LIMIT ${NEWEST}) made,
+  LATERAL (SELECT ${JOB_ROW} FROM pawl.jobs j WHERE j.job_id = made.job_id AND ${FITS} OFFSET 0) j
+  ORDER BY made.xid DESC, made.job_id DESC LIMIT $5`;
 
 /** Few that fit among many that do not are found sooner by going through all. */
-const LIST_ALL = `SELECT ${JOB_ROW} FROM pawl.jobs j WHERE ${FITS}
-  AND ($4::text IS NULL OR (j.created_xid, j.job_id) < (SELECT created_xid, job_id FROM pawl.jobs WHERE job_id = $4))
+const LIST_ALL = `SELECT ${JOB_ROW} FROM pawl.jobs j WHERE ${FITS} AND (j.created_xid, j.job_id) < (${CURSOR_XID}, coalesce($4, ''))
   ORDER BY j.created_xid DESC, j.job_id DESC LIMIT $5`;
 
 export async function counts(

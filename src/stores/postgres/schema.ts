@@ -5,14 +5,10 @@ import type { Migration } from '../migration.js';
 const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
 
 /**
- * The first row of a job, in words that only lists say. In those of a search for one job's first row (`rev = 1`) the server would
- * take their index for that search as well, as long as it knows of no other rows than a few, and go through the rows of all jobs.
- */
-export const IS_FIRST = 'abs(rev) = 1';
-
-/**
  * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
  * release before run on it too. Keys are time-ordered ids; there is no sequence, so nothing is shared between writers.
+ * The first row of a job's log stands in the job's own row, and never changes; `history` is the whole log. Which jobs a statement
+ * has created, in the order of time, is one row of `created`: a job's row, which does change, would enter an index anew each time.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -41,7 +37,11 @@ export const MIGRATIONS: readonly Migration[] = [
     updated_at bigint NOT NULL,
     finished_at bigint,
     created_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
-    state text NOT NULL
+    state text NOT NULL,
+    first_command text NOT NULL,
+    first_body text NOT NULL,
+    first_link text NOT NULL,
+    owns text
   );
   CREATE INDEX jobs_claim ON pawl.jobs (lane, tenant_id, gate, (-priority), due_at, job_id) WHERE ready;
   CREATE INDEX jobs_timer ON pawl.jobs (due_at) WHERE NOT ready AND NOT held AND due_at IS NOT NULL;
@@ -51,18 +51,25 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX jobs_held ON pawl.jobs (incarnation) WHERE incarnation IS NOT NULL;
   CREATE INDEX jobs_retrying ON pawl.jobs (tenant_id) WHERE status = 'retrying';
   CREATE INDEX jobs_resting ON pawl.jobs (tenant_id) WHERE NOT ready AND incarnation IS NULL AND finished_at IS NULL;
+  CREATE TABLE pawl.created (
+    xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    job_ids text[] COLLATE "C" NOT NULL
+  );
+  ALTER TABLE pawl.created ALTER COLUMN job_ids SET STORAGE EXTERNAL;
+  CREATE INDEX created_order ON pawl.created (xid);
   CREATE TABLE pawl.log (
     job_id text COLLATE "C" NOT NULL,
-    rev int NOT NULL,
+    rev int NOT NULL CHECK (rev > 1),
     command_id text NOT NULL,
     body text NOT NULL,
     link text NOT NULL,
-    owns text,
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     PRIMARY KEY (job_id, rev)
   );
   CREATE INDEX log_feed ON pawl.log (xid);
-  CREATE INDEX log_created ON pawl.log (xid) WHERE ${IS_FIRST};
+  CREATE VIEW pawl.history AS
+    SELECT job_id, 1 AS rev, first_command AS command_id, first_body AS body, first_link AS link, created_xid AS xid FROM pawl.jobs
+    UNION ALL SELECT job_id, rev, command_id, body, link, xid FROM pawl.log;
   CREATE TABLE pawl.identities (
     tenant_id text NOT NULL,
     kind text NOT NULL,

@@ -17,7 +17,6 @@ const LOG: readonly Column<CommitItem>[] = [
   ['command_id', 'text', ({ commandId }) => commandId],
   ['body', 'text', ({ body }) => body],
   ['link', 'text', ({ link }) => link],
-  ['owns', 'text', ({ identities }) => (identities.length === 0 ? null : JSON.stringify(identities))],
 ];
 
 type Changed = { readonly row: ChangingColumns; readonly job: Job; readonly item: CommitItem };
@@ -48,7 +47,19 @@ const FIXED: readonly Column<Created>[] = [
   ['created_at', 'bigint', ({ row }) => row.createdAt],
 ];
 
-const NEW: readonly Column<Created>[] = [...FIXED, ...CHANGING];
+/** The first row of its log. */
+const FIRST: readonly Column<Created>[] = [
+  ['first_command', 'text', ({ item }) => item.commandId],
+  ['first_body', 'text', ({ item }) => item.body],
+  ['first_link', 'text', ({ item }) => item.link],
+  [
+    'owns',
+    'text',
+    ({ item: { identities } }) => (identities.length === 0 ? null : JSON.stringify(identities)),
+  ],
+];
+
+const NEW: readonly Column<Created>[] = [...FIXED, ...CHANGING, ...FIRST];
 /** A change with its log row, and what must still be true of the job. */
 const CHANGE: readonly Column<Changed>[] = [
   ['job_id', 'text', ({ item }) => item.jobId],
@@ -103,6 +114,9 @@ export const outboxBatch = (items: readonly Posting[], place: Place): Batch =>
 
 export const OUTBOX_COLUMNS = OUTBOX.map(([name]) => name).join(', ');
 export const LOG_COLUMNS = LOG.map(([name]) => name).join(', ');
+/** For `WITH created AS (INSERT INTO pawl.jobs … RETURNING job_id)`: where lists and the feed find new jobs. */
+export const LIST_CREATED =
+  'INSERT INTO pawl.created (job_ids) SELECT array_agg(job_id) FROM created HAVING count(*) > 0';
 export const NEW_COLUMNS = NEW.map(([name]) => name).join(', ');
 /** For `UPDATE pawl.jobs j … FROM` changes named `c`; `now` is the time, as SQL. A job that is held never gets ready. */
 export const setChanged = (now: string): string =>
