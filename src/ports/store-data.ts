@@ -83,6 +83,11 @@ export type ClaimRequest = {
   readonly hasSuspect?: boolean;
   /** Decides on each candidate; null leaves it. */
   readonly decide: (found: Loaded, now: Timestamp) => CommitItem | null;
+  /**
+   * A store may call it once it is clear which jobs a large claim gets, if it gets as many as it may: the next may begin, behind
+   * that tenant, while this one is being written.
+   */
+  readonly picked?: (lastTenant: string) => void;
 };
 /**
  * `keyLimit`: how many jobs with the same concurrency key may run at once; null for any number. The empty key has none.

@@ -9,12 +9,11 @@ import { startUpkeep } from '../engine/upkeep.js';
 import type { BeatReply, Head, Loaded } from '../ports/store.js';
 import type { Tracing } from '../ports/tracing.js';
 import type { Attempt } from './attempt.js';
-import { claimDecision } from './claim-decision.js';
+import { Claims } from './claims.js';
 import type { Surroundings } from './execution.js';
 import type { Hooks } from './hooks.js';
 import { Lanes } from './lanes.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { attemptName } from './names.js';
 import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
 
@@ -39,8 +38,6 @@ export type WorkerOptions = {
   readonly onStopped: (error: PawlError) => void;
 };
 
-/** Jobs are claimed in batches of at most this many: more would only hold up those that came first. */
-const MOST_CLAIMED = 500;
 /** A store that does not answer must not keep a process from ending; its jobs are found by their lease. */
 const HAND_BACK_MS = 5_000;
 
@@ -59,6 +56,7 @@ export class Worker {
   readonly #keeper: LeaseKeeper;
   readonly #around: Surroundings;
   readonly #lanes: Lanes;
+  readonly #claims: Claims;
   /** By attempt. */
   readonly #running = new Map<string, Running>();
   /** Held here according to the store, and not known: since when. A claim whose reply was lost, if they stay. */
@@ -66,12 +64,6 @@ export class Worker {
   #claimLoop: Stoppable | null = null;
   #upkeep: Stoppable | null = null;
   #stopListening: (() => Promise<void>) | null = null;
-  #afterTenant = '';
-  #claims = 0;
-  /** The last claim left work behind, for want of room or because of what runs. */
-  #hungry = false;
-  /** When the store last answered a claim. */
-  #claimedAt = Number.NEGATIVE_INFINITY;
   #draining = false;
 
   constructor(engine: Engine, options: WorkerOptions) {
@@ -86,6 +78,13 @@ export class Worker {
       onBeat: (held, sentAt) => this.#compare(held, sentAt),
       onLost: (reason) => this.#loseAll(reason),
       onReplaced: (error) => options.onStopped(error),
+    });
+    this.#claims = new Claims(engine, {
+      lanes: this.#lanes,
+      keeper: this.#keeper,
+      room: () => (this.#draining ? 0 : options.concurrency - this.#running.size),
+      hasSuspect: () => this.#hasSuspect(),
+      run: (job, head) => this.#run(job, head),
     });
     this.#around = {
       engine,
@@ -105,7 +104,7 @@ export class Worker {
   get isAble(): boolean {
     const { clock } = this.#engine;
     const { pollMs, concurrency, leaseMs } = this.#options;
-    const recently = clock.elapsed() - this.#claimedAt <= Math.max(pollMs * 3, leaseMs);
+    const recently = clock.elapsed() - this.#claims.answeredAt <= Math.max(pollMs * 3, leaseMs);
     return this.#keeper.isValid() && (recently || this.running >= concurrency);
   }
 
@@ -122,7 +121,7 @@ export class Worker {
       name: 'the claim loop',
       bell: engine.bells.claims,
       everyMs: pollMs,
-      pass: () => this.#claim(),
+      pass: () => this.#claims.next(),
     };
     this.#claimLoop = repeat(engine, claims);
     if (!upkeep) return;
@@ -139,49 +138,13 @@ export class Worker {
     if (this.#draining) return;
     this.#draining = true;
     await this.#claimLoop?.stop();
+    await this.#claims.ended();
     await this.#allDone(drainMs);
     for (const { prepared } of this.#running.values()) handBack(prepared?.attempt);
     await this.#allDone(HAND_BACK_MS);
     await this.#stopListening?.();
     await this.#upkeep?.stop();
     await this.#keeper.stop();
-  }
-
-  async #claim(): Promise<boolean> {
-    const { concurrency } = this.#options;
-    const room = Math.min(concurrency - this.#running.size, MOST_CLAIMED);
-    this.#hungry = room <= 0;
-    if (this.#draining || room <= 0 || !this.#keeper.isValid()) return false;
-    const { worker } = this.#keeper;
-    const hasSuspect = this.#hasSuspect();
-    const decision = claimDecision(this.#engine, {
-      worker,
-      hasSuspect,
-      nextAttemptId: () => attemptName(worker, (this.#claims += 1)),
-    });
-    const { alive, jobs, decided, lastTenant, rateFreeAt } = await this.#engine.store.claim({
-      worker,
-      lanes: this.#lanes.all,
-      limit: room,
-      afterTenant: this.#afterTenant,
-      hasSuspect,
-      decide: decision.decide,
-    });
-    this.#claimedAt = this.#engine.clock.elapsed();
-    if (!alive) {
-      await this.#keeper.lost(worker.incarnation, 'its lease had run out');
-      return true;
-    }
-    // Claimed by an incarnation that has died meanwhile: they are found like everything that it held.
-    if (worker.incarnation !== this.#keeper.worker.incarnation) return true;
-    this.#afterTenant = lastTenant;
-    for (const [index, job] of jobs.entries()) {
-      this.#run(job, decided?.heads[index] ?? decision.headOf(job.spec.jobId));
-    }
-    if (rateFreeAt !== undefined) this.#engine.bells.claims.ringAt(rateFreeAt, this.#engine.now());
-    const isFull = jobs.length === room;
-    this.#hungry = isFull || (decided?.leftSuspect ?? decision.leftSuspect());
-    return isFull && this.#running.size < concurrency;
   }
 
   #hasSuspect(): boolean {
@@ -222,7 +185,7 @@ export class Worker {
 
   #makeRoom({ attemptId, spec }: Job): void {
     if (attemptId !== null) this.#running.delete(attemptId);
-    if (this.#hungry) this.#engine.bells.claims.ring();
+    if (this.#claims.isHungry) this.#engine.bells.claims.ring();
     // Jobs with the same key may have been waiting for this one, here or elsewhere.
     if (spec.concurrencyKey !== null) this.#engine.store.wake([laneOf(spec)]);
   }

@@ -47,6 +47,7 @@ async function claimWithin(
   const { picked, lastTenant } = all
     ? takeTurns(allDue(all), { afterTenant, limit })
     : await pick(db, search, afterTenant);
+  if (limit >= MANY && picked.length === limit) request.picked?.(lastTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, { recent: session.recent, reading }, taken);
   const items: CommitItem[] = [];
@@ -63,6 +64,9 @@ async function claimWithin(
   const jobs = items.flatMap(({ job }) => job ?? []);
   return { answer: { now, alive, jobs, lastTenant, ...rates.freeAt }, last: Promise.all(last) };
 }
+
+/** A claim of so many takes long enough for the next to be worth beginning meanwhile. */
+const MANY = 200;
 
 /** Of many claims so many are decided and sent at a time: the server writes the first while the next are decided. */
 const AT_ONCE = 250;
