@@ -168,11 +168,11 @@ function server(url: string, { stop, power }: Pick<PostgresServer, 'stop' | 'pow
 }
 
 /** One statement on a connection of its own. */
-export async function ask(url: string, sql: string): Promise<void> {
+export async function ask<Row extends pg.QueryResultRow>(url: string, sql: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Row>(sql)).rows;
   } finally {
     await client.end();
   }

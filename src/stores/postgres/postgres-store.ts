@@ -94,7 +94,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   const putEffect = together((results: readonly EffectResult[]) => putEffects(session, results), {
     weigh: ({ result }) => weightOf(result?.length ?? 0),
   });
-  const readLog = together((pages: readonly LogPage[]) => logs(single, pages), {
+  const readLog = together((pages: readonly LogPage[]) => logs(listed, pages), {
     most: MOST_ROWS,
     weigh: ({ limit }) => limit,
   });
@@ -118,7 +118,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     load: together((jobIds: readonly string[]) => loadEach(listed, jobIds), { most: MOST_LOADED }),
     resolve: async (wanted) => ({ now: await single.now(), jobIds: await ownersOf(listed, wanted) }),
     log: (jobId, page) => readLog({ jobId, ...page }),
-    due: (page) => due(single, page),
+    due: (page) => due(listed, page),
     list: (filter) => list(single, filter),
     counts: (filter) => counts(single, filter),
     feed: (page) => feed(listed, page),
@@ -134,7 +134,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     putDlqItem: (item) => putDlqItem(single, item),
 
     workers: (filter) => workers(single, filter),
-    unread: (page) => unread(single, page),
+    unread: (page) => unread(listed, page),
     hold: (held) => hold(single, held),
     release: (jobIds) => release(single, jobIds),
     heldFor: (jobId) => heldFor(single, jobId),
@@ -144,7 +144,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     deleteSchedule: (ref) => deleteSchedule(single, ref),
     schedule: (ref) => schedule(single, ref),
     schedules: (filter) => schedules(single, filter),
-    dueSchedules: (page) => dueSchedules(single, page),
+    dueSchedules: (page) => dueSchedules(listed, page),
     putRecord: (row, expected, mail = []) =>
       mail.length === 0
         ? putRecord(single, row, expected)
@@ -152,7 +152,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     record: (ref) => record(single, ref),
     records: (filter) => records(single, filter),
     deleteRecord: (ref) => deleteRecord(single, ref),
-    takeOutbox: (page) => takeOutbox(single, page),
+    takeOutbox: (page) => takeOutbox(listed, page),
     settleOutbox: (outcomes) => session.transaction((db) => settleOutbox(db, outcomes)),
     deadOutbox: (page) => deadOutbox(single, page),
     aged: (page) => aged(single, page),

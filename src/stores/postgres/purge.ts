@@ -99,16 +99,20 @@ async function deleteJobs(
       until,
     ],
   );
+  const made = [...new Set(owners.map(({ created_xid }) => created_xid))];
+  // Of two purges that delete the last of them one has to see what the other has done.
+  await db.rows('SELECT 1 FROM pawl.created WHERE xid = ANY($1::xid8[]) ORDER BY xid, ctid FOR UPDATE', [
+    made,
+  ]);
   await deleteGates(db, ids);
   for (const table of ['log', 'effects', 'inbox', 'holds', 'jobs']) {
     await db.rows(`DELETE FROM pawl.${table} WHERE job_id = ANY($1)`, [ids]);
   }
   await db.rows('DELETE FROM pawl.dlq_items WHERE dlq_id = ANY($1)', [ids.map(dlqIdOf)]);
-  const made = [...new Set(owners.map(({ created_xid }) => created_xid))];
   // What lists jobs that were created together goes with the last of them.
   await db.rows(
-    `DELETE FROM pawl.created c WHERE c.xid = ANY($1::xid8[]) AND NOT EXISTS
-     (SELECT 1 FROM unnest(c.job_ids) AS i (job_id), pawl.jobs j WHERE j.job_id = i.job_id)`,
+    `DELETE FROM pawl.created c WHERE c.xid = ANY($1::xid8[]) AND NOT EXISTS (SELECT 1
+     FROM unnest(c.job_ids) AS i (job_id), pawl.jobs j WHERE j.job_id = i.job_id AND j.created_xid = c.xid)`,
     [made],
   );
 }
