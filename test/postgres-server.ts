@@ -188,7 +188,7 @@ const EMPTY = `DO $$ DECLARE name text; BEGIN
   END $$`;
 
 /** Ends every other connection to the database, as a restart of the server would. */
-export const cutConnections = (url: string): Promise<void> => ask(url, CUT);
+export const cutConnections = async (url: string): Promise<void> => void (await ask(url, CUT));
 
 async function reachable(url: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; ; tries++) {

@@ -52,7 +52,7 @@ const STORES: Readonly<Record<string, () => OpenRunStateStore>> = {
     return () => kept(sqliteRunStates({ path, clock }));
   },
   postgres: () => {
-    let emptied: Promise<void> | undefined;
+    let emptied: Promise<unknown> | undefined;
     return async () => {
       await (emptied ??= ask(url, 'DROP SCHEMA IF EXISTS pawl CASCADE'));
       return kept(postgresRunStates({ url, clock }));

@@ -10,13 +10,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: console.error };
-
 test('a job costs as many rows read as the first, although every statement was planned before there was one', async () => {
   const url = await server.createDatabase();
   const JOBS = 300;
   const job = task({ name: 'job' }, async ({ step }) => step.run('step', () => 1));
-  const app = await pawl({ store: url, tasks: [job], log: quiet });
+  const app = await pawl({ store: url, tasks: [job] });
   await app.work({ stopOnSignal: false });
   for (let n = 0; n < JOBS; n++) await (await app.start(job, n)).job.result();
   // Connections tell what they have read when they end.
