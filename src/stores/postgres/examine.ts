@@ -32,10 +32,10 @@ export async function examinePostgres(url: string, now: number): Promise<Postgre
       [SETTINGS],
     );
     const missing = await single.rows<{ name: string }>(
-      `SELECT tablename || ' ' || privilege AS name
-       FROM pg_tables, unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
-       WHERE schemaname = 'pawl' AND tablename <> 'schema_version'
-         AND NOT has_table_privilege('pawl.' || quote_ident(tablename), privilege) ORDER BY 1`,
+      `SELECT c.relname || ' ' || privilege AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace,
+         unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+       WHERE n.nspname = 'pawl' AND c.relname <> 'schema_version' AND (c.relkind = 'r' OR (c.relkind = 'v' AND privilege = 'SELECT'))
+         AND NOT has_table_privilege(c.oid, privilege) ORDER BY 1`,
     );
     const tables = await single.rows<{ name: string; live: number; dead: number }>(
       `SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead

@@ -131,12 +131,10 @@ export class Session {
     return this.#queries((asked) => this.told(this.#ask(client, asked)));
   }
 
-  /** Statements of ours without values, such as COMMIT, on a connection of ours. What follows in this turn travels with them. */
+  /** Statements of ours without values, such as COMMIT, on a connection of ours. What follows at once travels with them. */
   async say(client: pg.PoolClient, text: string): Promise<void> {
     gather(client);
-    const isOne = !text.includes(';');
-    if (isOne) await this.#ask(client, { sql: text, values: [] });
-    else await client.query({ text, query_timeout: this.silenceMs } as Bounded);
+    await client.query({ text, query_timeout: this.silenceMs } as Bounded);
   }
 
   /** A connection for a transaction of its own, which may take long. */
