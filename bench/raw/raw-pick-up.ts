@@ -40,9 +40,9 @@ export async function rawPickUp(
 export async function rawStarter(url: string): Promise<Pick<System, 'start' | 'close'>> {
   const db = new pg.Client({ connectionString: url });
   await db.connect();
-  const text = `WITH job AS (INSERT INTO jobs (job_id, lane, tenant_id, priority, due_at, state)
-      VALUES ($1, $2, 'acme', 0, $3, '{}') RETURNING job_id),
-    logged AS (INSERT INTO log (job_id, rev, command_id, body, link) SELECT job_id, 1, job_id, $4, 'link' FROM job)
+  const text = `WITH job AS (INSERT INTO jobs (job_id, lane, tenant_id, priority, due_at, state, first_command, first_body, first_link)
+      VALUES ($1, $2, 'acme', 0, $3, '{}', $1, $4, 'link') RETURNING job_id),
+    listed AS (INSERT INTO created (job_ids) SELECT ARRAY[job_id] FROM job)
     SELECT pg_notify('${CHANNEL}', '')`;
   return {
     start: (_kind, input) =>

@@ -4,24 +4,27 @@ import { batchesOf, RAW, type RawDatabase } from './raw-database.js';
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS jobs (job_id text COLLATE "C" PRIMARY KEY, lane text NOT NULL, tenant_id text NOT NULL,
-    priority int NOT NULL, due_at bigint, attempt_id text, holder text, state text NOT NULL);
+    priority int NOT NULL, due_at bigint, attempt_id text, holder text, state text NOT NULL,
+    first_command text NOT NULL, first_body text NOT NULL, first_link text NOT NULL);
   CREATE INDEX IF NOT EXISTS due ON jobs (lane, tenant_id, priority DESC, due_at) WHERE due_at IS NOT NULL;
   CREATE INDEX IF NOT EXISTS held ON jobs (holder) WHERE holder IS NOT NULL;
   CREATE TABLE IF NOT EXISTS log (job_id text COLLATE "C", rev int, command_id text NOT NULL, body text NOT NULL,
     link text NOT NULL, xid xid8 NOT NULL DEFAULT pg_current_xact_id(), PRIMARY KEY (job_id, rev));
-  CREATE INDEX IF NOT EXISTS feed ON log (xid);`;
+  CREATE INDEX IF NOT EXISTS feed ON log (xid);
+  CREATE TABLE IF NOT EXISTS created (xid xid8 NOT NULL DEFAULT pg_current_xact_id(), job_ids text[] NOT NULL);
+  CREATE INDEX IF NOT EXISTS made ON created (xid);`;
 
-const CREATE = `WITH job AS (INSERT INTO jobs (job_id, lane, tenant_id, priority, due_at, state)
-    SELECT id, $5, 'acme', 0, $6::bigint, '{}' FROM unnest($1::text[]) AS id)
-  INSERT INTO log (job_id, rev, command_id, body, link)
-  SELECT id, 1, c, b, l FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS i (id, c, b, l)`;
+const CREATE = `WITH job AS (INSERT INTO jobs (job_id, lane, tenant_id, priority, due_at, state, first_command, first_body, first_link)
+    SELECT id, $5, 'acme', 0, $6::bigint, '{}', c, b, l
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) AS i (id, c, b, l))
+  INSERT INTO created (job_ids) VALUES ($1::text[])`;
 
 export const CLAIM = `WITH due AS (SELECT job_id FROM jobs WHERE lane = $1 AND tenant_id = 'acme' AND due_at <= $2
     ORDER BY priority DESC, due_at LIMIT $3 FOR UPDATE SKIP LOCKED),
   job AS (UPDATE jobs SET due_at = NULL, attempt_id = 'w/' || jobs.job_id, holder = 'w.1', state = $4
-    FROM due WHERE jobs.job_id = due.job_id RETURNING jobs.job_id, state),
+    FROM due WHERE jobs.job_id = due.job_id RETURNING jobs.job_id, state, first_body, first_link),
   logged AS (INSERT INTO log (job_id, rev, command_id, body, link) SELECT job_id, 2, job_id, $5, $6 FROM job)
-  SELECT job.job_id, state, body, link FROM job JOIN log ON log.job_id = job.job_id AND rev = 1`;
+  SELECT * FROM job`;
 
 const STEP = `INSERT INTO log (job_id, rev, command_id, body, link)
   SELECT id, $2::int, id || '/' || $2::int, b, l FROM unnest($1::text[], $3::text[], $4::text[]) AS i (id, b, l)`;

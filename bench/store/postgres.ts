@@ -42,7 +42,7 @@ async function round(n: number): Promise<Round> {
       "SELECT sum(pg_total_relation_size(c.oid)) AS bytes FROM pg_class c WHERE relnamespace = 'pawl'::regnamespace AND relkind = 'r'",
     );
     const bytes = Math.round(Number(sizes[0]?.bytes) / JOBS);
-    console.log(`bytes in tables and indexes per job after its whole life: ${bytes}; rows: 1 job, 3 log\n`);
+    console.log(`bytes in tables and indexes per job after its whole life: ${bytes}; rows: 1 job, 2 log\n`);
   }
   return { create, 'claim + complete': byStore, 'and the kernel': inAll, reopened, ...raw };
 }
