@@ -190,6 +190,13 @@ const EMPTY = `DO $$ DECLARE name text; BEGIN
 /** Ends every other connection to the database, as a restart of the server would. */
 export const cutConnections = async (url: string): Promise<void> => void (await ask(url, CUT));
 
+/** Until some connection waits for another's lock. */
+export async function waitsForLock(url: string): Promise<void> {
+  const sql =
+    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'";
+  while ((await ask(url, sql)).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
 async function reachable(url: string, child: ChildProcess): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {

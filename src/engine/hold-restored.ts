@@ -49,22 +49,28 @@ async function* pagesOf(store: Store): AsyncGenerator<Awaited<ReturnType<Store['
   } while (cursor !== null);
 }
 
-/** Reads the whole log once: only it knows which tasks have effects. */
+/**
+ * Only the log knows which tasks have effects. It is read job by job: a feed is in the order of its database's transactions, which
+ * mean nothing in another that a dump was restored to.
+ */
 async function tasksWithEffects(store: Store): Promise<Set<string>> {
   const tasks = new Set<string>();
-  const taskOf = new Map<string, string>();
-  let after: string | null = null;
-  for (;;) {
-    const { rows } = await store.feed({ after, limit: PAGE });
-    for (const { jobId, body } of rows) {
-      for (const event of eventsIn(body)) {
-        if (event.type === 'job.created') taskOf.set(jobId, event.spec.task);
-        if (event.type === 'effect.intended') tasks.add(taskOf.get(jobId) ?? '');
-      }
-    }
-    const last = rows.at(-1);
-    if (last === undefined) return tasks;
-    after = last.position;
+  for await (const rows of pagesOf(store)) {
+    const begun = rows.filter(({ rev }) => rev > 1);
+    await Promise.all(
+      begun.map(async ({ jobId, task }) => {
+        if (!tasks.has(task) && (await hasEffect(store, jobId))) tasks.add(task);
+      }),
+    );
+  }
+  return tasks;
+}
+
+async function hasEffect(store: Store, jobId: string): Promise<boolean> {
+  for (let fromRev = 1; ; fromRev += PAGE) {
+    const { rows } = await store.log(jobId, { fromRev, limit: PAGE });
+    if (rows.some(({ body }) => eventsIn(body).some(({ type }) => type === 'effect.intended'))) return true;
+    if (rows.length < PAGE) return false;
   }
 }
 

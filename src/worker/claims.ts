@@ -7,8 +7,8 @@ import type { LeaseKeeper } from './lease-keeper.js';
 import { attemptName } from './names.js';
 
 /** Jobs are claimed in batches of at most this many: more would only hold up those that came first. */
-const MOST_CLAIMED = 250;
-/** So many claims are under way at once: while a store writes one, the next is looked for and decided on. */
+const MOST_CLAIMED = 500;
+/** While there is more than that to do, and the store says early what a claim gets, so many are under way, each of its share. */
 const MOST_UNDER_WAY = 2;
 
 export type ClaimsOptions = {
@@ -29,6 +29,10 @@ export class Claims {
   readonly #underWay = new Map<Promise<void>, number>();
   /** Why one failed that the next did not wait for. */
   #failure: { readonly reason: unknown } | null = null;
+  /** All since one whose store said early what it gets have been full: the next need not wait for the one before it. */
+  #isFlowing = false;
+  /** A round came to nothing because of those under way. */
+  #isRefused = false;
   #afterTenant = '';
   #named = 0;
   #isHungry = false;
@@ -52,34 +56,41 @@ export class Claims {
   /** One claim; true if the next may follow at once, which it may while a large one is still being written. */
   async next(): Promise<boolean> {
     this.#tellFailure();
-    const limit = Math.min(this.#room(), MOST_CLAIMED);
+    const limit = Math.min(this.#room(), MOST_CLAIMED / (this.#isFlowing ? MOST_UNDER_WAY : 1));
     this.#isHungry = limit <= 0 || this.#underWay.size >= MOST_UNDER_WAY;
+    this.#isRefused = this.#isHungry && this.#underWay.size > 0;
     if (this.#isHungry || !this.#options.keeper.isValid()) return false;
     return new Promise((resolve, reject) => {
-      let isAlone = true;
+      let isWaitedFor = true;
       const claimed = this.#claim(limit, () => {
-        isAlone = false;
+        isWaitedFor = false;
         resolve(true);
       }).then(
         (more) => {
-          this.#underWay.delete(claimed);
-          if (!isAlone && (more || this.#isHungry)) this.#engine.bells.claims.ring();
+          this.#end(claimed, { ring: more && !isWaitedFor });
           resolve(more);
         },
         (reason: unknown) => {
-          this.#underWay.delete(claimed);
-          if (isAlone) return reject(reason);
-          this.#failure = { reason };
-          this.#engine.bells.claims.ring();
+          this.#isFlowing = false;
+          if (!isWaitedFor) this.#failure = { reason };
+          this.#end(claimed, { ring: !isWaitedFor });
+          reject(reason);
         },
       );
       this.#underWay.set(claimed, limit);
     });
   }
 
-  /** Once none is under way. */
+  /** Once none is under way. If one has failed by then, no other round tells of it. */
   async ended(): Promise<void> {
     await Promise.all(this.#underWay.keys());
+    if (this.#failure !== null) this.#engine.log.warn('a claim failed', { error: this.#failure.reason });
+  }
+
+  #end(claimed: Promise<void>, { ring }: { ring: boolean }): void {
+    this.#underWay.delete(claimed);
+    if (ring || this.#isRefused) this.#engine.bells.claims.ring();
+    this.#isRefused = false;
   }
 
   #room(): number {
@@ -99,14 +110,16 @@ export class Claims {
     const engine = this.#engine;
     const { lanes, keeper, run } = this.#options;
     const { worker } = keeper;
-    // One that is still under way may bring one.
-    const hasSuspect = this.#options.hasSuspect() || this.#underWay.size > 0;
+    const runsSuspect = this.#options.hasSuspect();
+    // Another that is under way may bring one.
+    const hasSuspect = runsSuspect || this.#underWay.size > 0;
     const decision = claimDecision(engine, {
       worker,
       hasSuspect,
       nextAttemptId: () => attemptName(worker, (this.#named += 1)),
     });
-    let isLast = true;
+    const isFlowing = this.#isFlowing;
+    let isKnownEarly = false;
     const { alive, jobs, decided, lastTenant, rateFreeAt } = await engine.store.claim({
       worker,
       lanes: lanes.all,
@@ -115,7 +128,8 @@ export class Claims {
       hasSuspect,
       decide: decision.decide,
       picked: (tenant) => {
-        isLast = false;
+        isKnownEarly = true;
+        if (!isFlowing) return;
         this.#afterTenant = tenant;
         letGo();
       },
@@ -127,13 +141,17 @@ export class Claims {
     }
     // Claimed by an incarnation that has died meanwhile: they are found like everything that it held.
     if (worker.incarnation !== keeper.worker.incarnation) return true;
-    if (isLast) this.#afterTenant = lastTenant;
+    if (!isFlowing || !isKnownEarly) this.#afterTenant = lastTenant;
     for (const [index, job] of jobs.entries()) {
       run(job, decided?.heads[index] ?? decision.headOf(job.spec.jobId));
     }
     if (rateFreeAt !== undefined) engine.bells.claims.ringAt(rateFreeAt, engine.now());
     const isFull = jobs.length === limit;
-    this.#isHungry = isFull || (decided?.leftSuspect ?? decision.leftSuspect());
+    const leftSuspect = decided?.leftSuspect ?? decision.leftSuspect();
+    this.#isFlowing = isFull && (isKnownEarly || isFlowing);
+    this.#isHungry = isFull || leftSuspect;
+    // Left because of another claim, not of what runs: that is over in a moment.
+    if (leftSuspect && hasSuspect && !runsSuspect) return true;
     return isFull && this.#options.room() > 0;
   }
 }

@@ -7,7 +7,7 @@ import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { laneOf } from '../../src/kernel/index.js';
 import type { Loaded } from '../../src/ports/store.js';
 import { aFailure, aJobSpec, command, fakeClock, Rig, T0 } from '../../src/testkit/index.js';
-import { ask, cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { ask, cutConnections, startPostgres, waitsForLock, type PostgresServer } from '../postgres-server.js';
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -24,16 +24,6 @@ const failureOf = async (promise: Promise<unknown>): Promise<PawlError> =>
     },
     (error: PawlError) => error,
   );
-
-/** Until some connection waits for another's lock. */
-async function waitsForLock(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const sql =
-    "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'";
-  while ((await client.query(sql)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-  await client.end();
-}
 
 describe('Postgres', () => {
   test('the server’s clock is the one that counts', async () => {

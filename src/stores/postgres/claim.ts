@@ -79,7 +79,7 @@ type Begun = { readonly now: number; readonly alive: boolean; readonly paused: r
 /** The time, whether the worker lives, what is paused; and jobs whose time has come enter the claim index. */
 async function begin(db: Queries, incarnation: string): Promise<Begun> {
   const [row] = await db.rows<Begun>(
-    `WITH alive AS (SELECT 1 FROM pawl.workers WHERE incarnation = $2 AND NOT dead FOR SHARE),
+    `WITH alive AS (SELECT 1 FROM pawl.workers WHERE incarnation = $2 AND NOT dead FOR KEY SHARE),
      timers AS (UPDATE pawl.jobs SET ready = true WHERE job_id IN (SELECT job_id FROM pawl.jobs
        WHERE NOT ready AND NOT held AND due_at IS NOT NULL AND due_at <= ${NOW} ORDER BY due_at LIMIT $3
        FOR UPDATE SKIP LOCKED))

@@ -6,7 +6,6 @@ import { codeOf } from './server-error.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
-  LIST_CREATED,
   LOG_COLUMNS,
   logBatch,
   NEW_COLUMNS,
@@ -52,11 +51,12 @@ export async function patiently<T>(
   }
 }
 
-/** Within a transaction, which stays as it was if the commit is refused or fails. */
-export async function saveOne(db: Queries, item: CommitItem): Promise<CommitReply> {
+/** Within a transaction, which stays as it was if the commit is refused or fails. `lists` false: the caller lists a new job. */
+export async function saveOne(db: Queries, item: CommitItem, { lists = true } = {}): Promise<CommitReply> {
   await db.rows('SAVEPOINT pawl_commit');
   try {
     const reply = await (item.rev === 1 ? create(db, item) : change(db, item));
+    if (lists && isCreated(item, reply)) await listCreated(db, [item.jobId]);
     await db.rows(reply.ok ? 'RELEASE SAVEPOINT pawl_commit' : 'ROLLBACK TO SAVEPOINT pawl_commit');
     if (reply.ok || reply.code !== 'IDENTITY_TAKEN') return reply;
     return { ...reply, owners: await ownersOf(db, item.identities) };
@@ -64,6 +64,14 @@ export async function saveOne(db: Queries, item: CommitItem): Promise<CommitRepl
     await db.rows('ROLLBACK TO SAVEPOINT pawl_commit').catch(() => undefined);
     throw error;
   }
+}
+
+export const isCreated = ({ rev }: CommitItem, reply: CommitReply): boolean =>
+  rev === 1 && reply.ok && !reply.repeated;
+
+/** Where lists and the feed find new jobs. */
+export async function listCreated(db: Queries, jobIds: readonly string[]): Promise<void> {
+  await db.rows('INSERT INTO pawl.created (job_ids) VALUES ($1)', [jobIds]);
 }
 
 async function create(db: Queries, item: CommitItem): Promise<CommitReply> {
@@ -76,10 +84,8 @@ async function create(db: Queries, item: CommitItem): Promise<CommitReply> {
   if (item.dlqItem && !(await replaceDlqItem(db, item.dlqItem))) return dlqMoved(db, item);
   const jobs = newJobs([item], { alias: 'n', first: 2 });
   const inserted = await db.rows(
-    `WITH created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
-       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM ${jobs.from} ON CONFLICT DO NOTHING RETURNING job_id),
-     listed AS (${LIST_CREATED})
-     SELECT 1 FROM created`,
+    `INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready) SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM ${jobs.from}
+     ON CONFLICT DO NOTHING RETURNING 1`,
     [db.fixedNow(), ...jobs.values],
   );
   if (inserted.length === 0) return repeatedOrTaken(db, item);

@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
-import { LOCK_TIMEOUT, saveOne } from './commit-carefully.js';
+import { isCreated, listCreated, LOCK_TIMEOUT, saveOne } from './commit-carefully.js';
 import { codeOf } from './server-error.js';
-import type { Session } from './session.js';
+import type { Queries, Session } from './session.js';
 
 const NO_TRANSACTION = '25P01';
 
@@ -34,11 +34,33 @@ export async function commitWithin(
   );
   const patience = (value: string) => db.rows("SELECT set_config('lock_timeout', $1, true)", [value]);
   await patience(LOCK_TIMEOUT);
-  const replies: CommitReply[] = [];
-  for (const item of items) replies.push(await saveOne(db, item));
+  const replies = await saveAll(db, items);
   await patience(before?.lock_timeout ?? '0');
   await db.rows('RELEASE SAVEPOINT pawl_start');
   return { now: await db.now(), replies };
+}
+
+/** So many new jobs are listed by one row. */
+const MOST_LISTED = 1_000;
+
+/** One by one, and listed together: those before one that fails are there, too, unless the application gives all of them up. */
+async function saveAll(db: Queries, items: readonly CommitItem[]): Promise<CommitReply[]> {
+  const replies: CommitReply[] = [];
+  const created: string[] = [];
+  const list = async (): Promise<void> => {
+    if (created.length > 0) await listCreated(db, created.splice(0));
+  };
+  try {
+    for (const item of items) {
+      const reply = await saveOne(db, item, { lists: false });
+      replies.push(reply);
+      if (isCreated(item, reply)) created.push(item.jobId);
+      if (created.length === MOST_LISTED) await list();
+    }
+  } finally {
+    await list();
+  }
+  return replies;
 }
 
 function isClient(tx: unknown): tx is pg.ClientBase {

@@ -6,7 +6,6 @@ import { isUnreadable } from './server-error.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
-  LIST_CREATED,
   LOG_COLUMNS,
   LOG_OF_CHANGES,
   LOGGED_CHANGE,
@@ -174,7 +173,7 @@ function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promise<Outc
      ${posted.sql}
      created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
        SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from} RETURNING job_id),
-     listed AS (${LIST_CREATED})
+     listed AS (INSERT INTO pawl.created (job_ids) SELECT array_agg(job_id) FROM created)
      ${OUTCOME} FROM created`,
     [db.fixedNow(), items.length, ...jobs.values, ...owned.values, ...posted.values],
   );

@@ -5,10 +5,14 @@ import type { Queries } from './session.js';
 
 type StoredLease = { readonly incarnation: string; readonly lease_until: number; readonly dead: boolean };
 
+/**
+ * A heartbeat does not wait for claims of its worker, which may follow each other without a gap: they hold the row's key, and it
+ * changes something else. Whoever declares a worker dead locks the whole row, and so waits for claims that have begun.
+ */
 export async function beat(db: Queries, { worker, leaseMs, lanes }: Beat): Promise<BeatReply> {
   const now = await db.now();
   const [stored] = await db.rows<StoredLease>(
-    'SELECT incarnation, lease_until, dead FROM pawl.workers WHERE incarnation = $1 FOR UPDATE',
+    'SELECT incarnation, lease_until, dead FROM pawl.workers WHERE incarnation = $1 FOR NO KEY UPDATE',
     [worker.incarnation],
   );
   const lease = { leaseUntil: stored?.lease_until ?? 0, dead: stored?.dead ?? false };
@@ -20,7 +24,8 @@ export async function beat(db: Queries, { worker, leaseMs, lanes }: Beat): Promi
       [worker.incarnation, worker.id, renewed.lease.leaseUntil, JSON.stringify(lanes)],
     );
     await db.rows(
-      'UPDATE pawl.workers SET dead = true WHERE worker_id = $1 AND incarnation COLLATE "C" < $2 AND NOT dead',
+      `UPDATE pawl.workers SET dead = true WHERE incarnation IN (SELECT incarnation FROM pawl.workers
+       WHERE worker_id = $1 AND incarnation COLLATE "C" < $2 AND NOT dead ORDER BY incarnation FOR UPDATE)`,
       [worker.id, worker.incarnation],
     );
   }

@@ -99,22 +99,22 @@ async function deleteJobs(
       until,
     ],
   );
-  const made = [...new Set(owners.map(({ created_xid }) => created_xid))];
-  // Of two purges that delete the last of them one has to see what the other has done.
-  await db.rows('SELECT 1 FROM pawl.created WHERE xid = ANY($1::xid8[]) ORDER BY xid, ctid FOR UPDATE', [
-    made,
-  ]);
   await deleteGates(db, ids);
   for (const table of ['log', 'effects', 'inbox', 'holds', 'jobs']) {
     await db.rows(`DELETE FROM pawl.${table} WHERE job_id = ANY($1)`, [ids]);
   }
   await db.rows('DELETE FROM pawl.dlq_items WHERE dlq_id = ANY($1)', [ids.map(dlqIdOf)]);
-  // What lists jobs that were created together goes with the last of them.
+  await unlist(db, ids, [...new Set(owners.map(({ created_xid }) => created_xid))]);
+}
+
+/** What lists the jobs that were created together goes with the last of them. */
+async function unlist(db: Queries, ids: readonly string[], xids: readonly string[]): Promise<void> {
   await db.rows(
-    `DELETE FROM pawl.created c WHERE c.xid = ANY($1::xid8[]) AND NOT EXISTS (SELECT 1
-     FROM unnest(c.job_ids) AS i (job_id), pawl.jobs j WHERE j.job_id = i.job_id AND j.created_xid = c.xid)`,
-    [made],
+    `UPDATE pawl.created SET job_ids = ARRAY(SELECT id FROM unnest(job_ids) AS id WHERE id <> ALL($2::text[]))
+     WHERE xid = ANY($1::xid8[]) AND job_ids && $2::text[]`,
+    [xids, ids],
   );
+  await db.rows(`DELETE FROM pawl.created WHERE xid = ANY($1::xid8[]) AND job_ids = '{}'`, [xids]);
 }
 
 /**

@@ -63,10 +63,11 @@ export async function feed(
 const FEED_OF_LOG = `(SELECT xid, job_id, rev, command_id, body, link FROM pawl.log
   WHERE (xid, job_id, rev) > ($1::xid8, $2, $3::int) AND xid < pg_snapshot_xmin(pg_current_snapshot())
   ORDER BY xid, job_id, rev LIMIT $4)`;
-const FEED_OF_CREATED = `(SELECT c.xid, j.job_id, 1 AS rev, j.first_command AS command_id, j.first_body AS body, j.first_link AS link
-  FROM pawl.created c, unnest(c.job_ids) AS i (job_id), pawl.jobs j
-  WHERE c.xid >= $1::xid8 AND c.xid < pg_snapshot_xmin(pg_current_snapshot())
-  AND (c.xid, i.job_id, 1) > ($1::xid8, $2, $3::int) AND j.job_id = i.job_id AND j.created_xid = c.xid ORDER BY c.xid, i.job_id LIMIT $4)`;
+const FEED_OF_CREATED = `(SELECT made.xid, made.job_id, 1 AS rev, j.first_command AS command_id, j.first_body AS body, j.first_link AS link
+  FROM (SELECT c.xid, i.job_id FROM pawl.created c, unnest(c.job_ids) AS i (job_id)
+    WHERE c.xid >= $1::xid8 AND c.xid < pg_snapshot_xmin(pg_current_snapshot())
+    AND (c.xid, i.job_id, 1) > ($1::xid8, $2, $3::int) ORDER BY c.xid, i.job_id) made,
+  LATERAL (SELECT * FROM pawl.jobs WHERE jobs.job_id = made.job_id OFFSET 0) j ORDER BY made.xid, made.job_id LIMIT $4)`;
 
 /** Rows of transactions that are still under way come behind it, and so does all that is yet to begin. */
 export async function feedEnd(db: Queries): Promise<Reply<{ position: FeedPosition }>> {
@@ -123,7 +124,7 @@ const LIST_NEWEST = `SELECT j.* FROM (
     SELECT c.xid, i.job_id FROM pawl.created c, unnest(c.job_ids) AS i (job_id)
     WHERE c.xid <= ${CURSOR_XID} AND (c.xid, i.job_id) < (${CURSOR_XID}, coalesce($4, ''))
     ORDER BY c.xid DESC, i.job_id DESC LIMIT ${NEWEST}) made,
-  LATERAL (SELECT ${JOB_ROW} FROM pawl.jobs j WHERE j.job_id = made.job_id AND j.created_xid = made.xid AND ${FITS} OFFSET 0) j
+  LATERAL (SELECT ${JOB_ROW} FROM pawl.jobs j WHERE j.job_id = made.job_id AND ${FITS} OFFSET 0) j
   ORDER BY made.xid DESC, made.job_id DESC LIMIT $5`;
 
 /** Few that fit among many that do not are found sooner by going through all. */

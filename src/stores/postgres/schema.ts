@@ -9,7 +9,6 @@ const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
  * release before run on it too. Keys are time-ordered ids; there is no sequence, so nothing is shared between writers.
  * The first row of a job's log stands in the job's own row, and never changes; `history` is the whole log. Which jobs a statement
  * has created, in the order of time, is one row of `created`: a job's row, which does change, would enter an index anew each time.
- * One that is listed there and has another `created_xid` is gone, and another has got its id.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -56,7 +55,7 @@ export const MIGRATIONS: readonly Migration[] = [
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
     job_ids text[] COLLATE "C" NOT NULL
   );
-  ALTER TABLE pawl.created ALTER COLUMN job_ids SET STORAGE EXTERNAL;
+  ALTER TABLE pawl.created ALTER COLUMN job_ids SET STORAGE EXTERNAL, REPLICA IDENTITY FULL;
   CREATE INDEX created_order ON pawl.created (xid);
   CREATE TABLE pawl.log (
     job_id text COLLATE "C" NOT NULL,

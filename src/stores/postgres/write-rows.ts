@@ -114,9 +114,6 @@ export const outboxBatch = (items: readonly Posting[], place: Place): Batch =>
 
 export const OUTBOX_COLUMNS = OUTBOX.map(([name]) => name).join(', ');
 export const LOG_COLUMNS = LOG.map(([name]) => name).join(', ');
-/** For `WITH created AS (INSERT INTO pawl.jobs … RETURNING job_id)`: where lists and the feed find new jobs. */
-export const LIST_CREATED =
-  'INSERT INTO pawl.created (job_ids) SELECT array_agg(job_id) FROM created HAVING count(*) > 0';
 export const NEW_COLUMNS = NEW.map(([name]) => name).join(', ');
 /** For `UPDATE pawl.jobs j … FROM` changes named `c`; `now` is the time, as SQL. A job that is held never gets ready. */
 export const setChanged = (now: string): string =>
