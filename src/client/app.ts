@@ -8,7 +8,7 @@ import type { Retention } from '../engine/retention.js';
 import { startJobs, type Started } from '../engine/start-jobs.js';
 import { unknownEffects, type UnknownEffect } from '../engine/unknown-effects.js';
 import { explain, type Explanation } from '../engine/why.js';
-import type { Status } from '../kernel/index.js';
+import { must, type Status } from '../kernel/index.js';
 import type { Tracing } from '../ports/tracing.js';
 import type { RemoteSession } from '../stores/http/http-store.js';
 import type { Hooks } from '../worker/hooks.js';
@@ -68,7 +68,14 @@ export type Inside = {
   readonly isWorking: () => boolean | null;
 };
 
-const isMade = (job: NewJob | Promise<NewJob>): job is NewJob => !(job instanceof Promise);
+const isRead = (input: ReadInput | Promise<ReadInput>): input is ReadInput => !(input instanceof Promise);
+
+/** Nothing is said about any of them by itself, and the task has no more to ask of each. */
+const areAlike = (
+  { concurrency, deadlineMs }: TaskDefinition,
+  jobs: readonly { readonly options?: StartOptions }[],
+): boolean =>
+  concurrency === null && deadlineMs === null && jobs.every(({ options }) => options === undefined);
 
 /** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
 export class Pawl {
@@ -130,17 +137,19 @@ export class Pawl {
       ...(traceparent === null ? {} : { traceparent }),
       ...(this.#session && { tenantId: this.#session.tenantId }),
     };
-    const asked = jobs.map(({ input, options = {} }) => {
-      const make = (read: ReadInput): NewJob =>
-        newJob(this.#engine, definition, {
-          input: read.text,
-          concurrencyKey: definition.concurrency?.key(read.value) ?? null,
-          options: { ...common, ...options },
-        });
-      const reading = definition.readInput(input, what);
-      return reading instanceof Promise ? reading.then(make) : make(reading);
-    });
-    const made = asked.every(isMade) ? asked : await Promise.all(asked.map(async (job) => job));
+    const reading = jobs.map(({ input }) => definition.readInput(input, what));
+    const read = reading.every(isRead) ? reading : await Promise.all(reading.map(async (one) => one));
+    const make = (index: number, options?: StartOptions): NewJob => {
+      const input = must(read[index], 'each input was read');
+      return newJob(this.#engine, definition, {
+        input: input.text,
+        concurrencyKey: definition.concurrency?.key(input.value) ?? null,
+        options: { ...common, ...options },
+      });
+    };
+    const made = areAlike(definition, jobs)
+      ? { count: read.length, make: (index: number) => make(index) }
+      : jobs.map(({ options }, index) => make(index, options));
     const started = await startJobs(this.#engine, made, tx === undefined ? {} : { tx });
     return started.map((one) => this.#handle<R>(one));
   }

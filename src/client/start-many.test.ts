@@ -52,6 +52,35 @@ describe('very many jobs are sent in parts', () => {
     expect((await store.counts({ tenantId: null })).counts).toEqual({});
   });
 
+  test('nor where nothing is said about any of them, and only the last has an input or a key that cannot be', async () => {
+    const { app, store, asked } = await ground();
+    const inputs = [...Array.from({ length: 1_200 }, (_, n) => ({ input: `${n}` })), { input: '' }];
+    const full = task({ name: 'full', input: z.string().min(1) }, ({ input }) => input);
+    await expect(app.startMany(full, inputs)).rejects.toMatchObject({ code: 'INVALID_INPUT' });
+    const keyed = task(
+      { name: 'keyed', concurrency: { key: (input: string) => input || '\u0000', limit: 1 } },
+      ({ input }) => input,
+    );
+    await expect(app.startMany(keyed, inputs)).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    const notJson = [...inputs.slice(0, -1), { input: 1n as never }];
+    await expect(app.startMany(echo, notJson)).rejects.toMatchObject({ code: 'NOT_SERIALISABLE' });
+    expect(asked.parts).toBe(0);
+    expect((await store.counts({ tenantId: null })).counts).toEqual({});
+  });
+
+  test('those about which nothing is said are each started once, in their places', async () => {
+    const { app, store } = await ground();
+    const all = await app.startMany(
+      echo,
+      Array.from({ length: 1_200 }, (_, n) => ({ input: n })),
+    );
+    const ids = all.map(({ job }) => job.id);
+    expect(new Set(ids).size).toBe(1_200);
+    const stored = await Promise.all(ids.map((id) => store.load(id)));
+    expect(stored.map(({ found }) => found?.job.input)).toEqual(ids.map((_, n) => `${n}`));
+    expect((await store.counts({ tenantId: null })).counts).toEqual({ queued: 1_200 });
+  });
+
   test('if two inputs cannot be, one is told of, and the other is no stray rejection', async () => {
     const { app, asked } = await ground();
     const slow = task(
@@ -67,6 +96,6 @@ describe('very many jobs are sent in parts', () => {
   test('more than one of them is under way, and never all', async () => {
     const { app, asked } = await ground();
     await app.startMany(echo, someJobs(5_000));
-    expect(asked).toEqual({ parts: 10, underWay: 0, mostUnderWay: 3 });
+    expect(asked).toEqual({ parts: 20, underWay: 0, mostUnderWay: 3 });
   });
 });

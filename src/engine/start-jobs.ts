@@ -29,17 +29,22 @@ export type StartOutcome =
   /** The key's job is gone, and nobody can tell whether it asked for the same. */
   | { readonly kind: 'purged'; readonly jobId: string };
 
+type Options = { readonly tx?: unknown; readonly actor?: string };
+
+/** Jobs that differ only in what cannot be wrong: their inputs, which have been read, and what is drawn for each. */
+export type Alike = { readonly count: number; readonly make: (index: number) => NewJob };
+
 /**
  * Starts jobs. Each is created, or found to exist already by its key; one that conflicts with an existing job throws, after
  * the others have been saved.
  */
 export function startJobs(
   engine: Engine,
-  jobs: readonly NewJob[],
-  options: { tx?: unknown; actor?: string } = {},
+  jobs: readonly NewJob[] | Alike,
+  options: Options = {},
 ): Promise<Started[]> {
-  return tryStartJobs(engine, jobs, options).then((outcomes) =>
-    outcomes.map((outcome, index) => startedOr(outcome, jobs[index] as NewJob)),
+  return startAll(engine, jobs, options).then((tried) =>
+    tried.map(({ outcome, asked }) => startedOr(outcome, asked)),
   );
 }
 
@@ -47,34 +52,40 @@ export function startJobs(
 export async function tryStartJobs(
   engine: Engine,
   jobs: readonly NewJob[],
-  { tx, actor = 'client' }: { tx?: unknown; actor?: string } = {},
+  options: Options = {},
 ): Promise<StartOutcome[]> {
-  if (engine.subscriptions.isStale) await engine.subscriptions.refresh();
-  // All of them before the first is sent: a list that has a bad one leaves nothing behind.
-  const decided = jobs.map((job) => decideCreate(engine, job, actor));
-  const { items, replies } =
-    tx === undefined ? await sendAll(engine, decided) : await sendWithin(engine, decided, tx);
+  return (await startAll(engine, jobs, options)).map(({ outcome }) => outcome);
+}
 
-  const outcomes: StartOutcome[] = [];
+type Tried = { readonly asked: NewJob; readonly outcome: StartOutcome };
+
+async function startAll(
+  engine: Engine,
+  jobs: readonly NewJob[] | Alike,
+  { tx, actor = 'client' }: Options,
+): Promise<Tried[]> {
+  if (engine.subscriptions.isStale) await engine.subscriptions.refresh();
+  const supply = 'make' in jobs ? decideInTime(engine, jobs, actor) : decideAll(engine, jobs, actor);
+  const sent = tx === undefined ? await sendAll(engine, supply) : await sendWithin(engine, supply, tx);
+
+  const tried: Tried[] = [];
   const lanes = new Set<string>();
-  for (const [index, item] of items.entries()) {
-    const reply = replies[index];
-    const asked = jobs[index];
-    if (asked === undefined || reply === undefined || item.job === null) continue;
+  for (const { job: asked, item, reply } of sent) {
+    if (item.job === null) continue;
     if (reply.ok) {
-      outcomes.push({ kind: 'created', job: item.job });
+      tried.push({ asked, outcome: { kind: 'created', job: item.job } });
       engine.announceMail(item.outbox);
       if (item.job.status === 'queued') lanes.add(laneOf(item.job.spec));
       else engine.announce(item.job);
     } else {
-      outcomes.push(await existing(engine, asked, reply));
+      tried.push({ asked, outcome: await existing(engine, asked, reply) });
     }
   }
   if (lanes.size > 0) {
     engine.bells.claims.ring();
     engine.store.wake([...lanes]);
   }
-  return outcomes;
+  return tried;
 }
 
 /** The job that a start came to; throws where it came to none. */
@@ -142,39 +153,72 @@ function itemOf(engine: Engine, { job, command, events }: Decided, extras: Extra
   );
 }
 
-type Sent = { readonly items: readonly CommitItem[]; readonly replies: readonly CommitReply[] };
+/** Starts that have been decided on, or will have been when they are taken. */
+type Supply = { readonly count: number; readonly take: (from: number, to: number) => readonly Decided[] };
+
+/** All of them before the first is sent: a list that has a bad one leaves nothing behind. */
+function decideAll(engine: Engine, jobs: readonly NewJob[], actor: string): Supply {
+  const decided = jobs.map((job) => decideCreate(engine, job, actor));
+  return { count: jobs.length, take: (from, to) => decided.slice(from, to) };
+}
+
+/** The first speaks for all of them; a store saves some while the next are made. */
+function decideInTime(engine: Engine, { count, make }: Alike, actor: string): Supply {
+  const [first] = count > 0 ? [decideCreate(engine, make(0), actor)] : [];
+  const decided = (index: number): Decided =>
+    first && index === 0 ? first : decideCreate(engine, make(index), actor);
+  return {
+    count,
+    take: (from, to) => Array.from({ length: to - from }, (_, offset) => decided(from + offset)),
+  };
+}
+
+type Sent = { readonly job: NewJob; readonly item: CommitItem; readonly reply: CommitReply };
 
 /** Of many jobs so many are made into commits at a time: a store saves the first while the next are made. */
-const AT_ONCE = 500;
+const AT_ONCE = 250;
 /** So many parts are under way: as many as a store saves abreast, and one to go on with. More would only fill its queue. */
 const MOST_UNDER_WAY = 3;
 
-function sendAll(engine: Engine, decided: readonly Decided[]): Promise<Sent> {
-  if (decided.length === 0 || decided.length > AT_ONCE) return sendInParts(engine, decided);
-  const items = decided.map((one) => itemOf(engine, one));
-  return send(engine, items, { goOn: patience(engine) }).then((replies) => ({ items, replies }));
+function sendAll(engine: Engine, supply: Supply): Promise<Sent[]> {
+  const { count, take } = supply;
+  return count > 0 && count <= AT_ONCE ? sendPart(engine, take(0, count)) : sendInParts(engine, supply);
 }
 
-async function sendInParts(engine: Engine, decided: readonly Decided[]): Promise<Sent> {
-  const items: CommitItem[] = [];
-  const sent: Promise<readonly CommitReply[]>[] = [];
-  for (let from = 0; from < decided.length; from += AT_ONCE) {
+async function sendInParts(engine: Engine, { count, take }: Supply): Promise<Sent[]> {
+  const parts: Promise<Sent[]>[] = [];
+  for (let from = 0; from < count; from += AT_ONCE) {
     if (from > 0) await new Promise<void>((resolve) => void setImmediate(resolve));
-    await sent.at(-MOST_UNDER_WAY);
-    const part = decided.slice(from, from + AT_ONCE).map((one) => itemOf(engine, one));
-    items.push(...part);
-    const replies = send(engine, part, { goOn: patience(engine) });
+    await parts.at(-MOST_UNDER_WAY);
+    const part = sendPart(engine, take(from, Math.min(count, from + AT_ONCE)));
     // Reported when it is waited for.
-    replies.catch(() => undefined);
-    sent.push(replies);
+    part.catch(() => undefined);
+    parts.push(part);
   }
-  return { items, replies: (await Promise.all(sent)).flat() };
+  return (await Promise.all(parts)).flat();
 }
 
-async function sendWithin(engine: Engine, decided: readonly Decided[], tx: unknown): Promise<Sent> {
+function sendPart(engine: Engine, decided: readonly Decided[]): Promise<Sent[]> {
   const items = decided.map((one) => itemOf(engine, one));
-  return { items, replies: (await engine.store.commitWithin(tx, items)).replies };
+  return send(engine, items, { goOn: patience(engine) }).then((replies) => together(decided, items, replies));
 }
+
+async function sendWithin(engine: Engine, { count, take }: Supply, tx: unknown): Promise<Sent[]> {
+  const decided = take(0, count);
+  const items = decided.map((one) => itemOf(engine, one));
+  return together(decided, items, (await engine.store.commitWithin(tx, items)).replies);
+}
+
+const together = (
+  decided: readonly Decided[],
+  items: readonly CommitItem[],
+  replies: readonly CommitReply[],
+): Sent[] =>
+  decided.map(({ job }, index) => ({
+    job,
+    item: must(items[index], 'a commit for each'),
+    reply: must(replies[index], 'each commit is answered'),
+  }));
 
 /** What a start that was not saved has met. */
 async function existing(
