@@ -11,14 +11,13 @@ const linkHash: Hash = (text) => hash('sha256', text, 'base64url');
 
 /** What many jobs end with, `null` or `{"ok":true}`, is this short; no link covers so little. */
 const SHORT = 32;
-const MOST_SHORT = 1_000;
-const shortHashes = new Map<string, string>();
+/** The last text of each length: what comes again and again stays, and what comes once costs next to nothing. */
+const last: { readonly text: string; readonly digest: string }[] = [];
 
 function shortHash(text: string): string {
-  const known = shortHashes.get(text);
-  if (known !== undefined) return known;
-  if (shortHashes.size === MOST_SHORT) shortHashes.clear();
+  const known = last[text.length];
+  if (known?.text === text) return known.digest;
   const digest = linkHash(text);
-  shortHashes.set(text, digest);
+  last[text.length] = { text, digest };
   return digest;
 }

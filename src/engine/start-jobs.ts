@@ -175,8 +175,10 @@ function decideInTime(engine: Engine, { count, make }: Alike, actor: string): Su
 
 type Sent = { readonly job: NewJob; readonly item: CommitItem; readonly reply: CommitReply };
 
-/** Of many jobs so many are made into commits at a time: a store saves the first while the next are made. */
+/** Of many jobs so many are made into commits at a time: a store that is elsewhere saves the first while the next are made. */
 const AT_ONCE = 250;
+/** So many parts follow each other before the event loop gets its turn: a store that is in this process saves them together. */
+const IN_A_ROW = 2;
 /** So many parts are under way: as many as a store saves abreast, and one to go on with. More would only fill its queue. */
 const MOST_UNDER_WAY = 3;
 
@@ -188,8 +190,8 @@ function sendAll(engine: Engine, supply: Supply): Promise<Sent[]> {
 async function sendInParts(engine: Engine, { count, take }: Supply): Promise<Sent[]> {
   const parts: Promise<Sent[]>[] = [];
   for (let from = 0; from < count; from += AT_ONCE) {
-    if (from > 0) await new Promise<void>((resolve) => void setImmediate(resolve));
     await parts.at(-MOST_UNDER_WAY);
+    if (from > 0) await (parts.length % IN_A_ROW === 0 ? nextTurn() : sent());
     const part = sendPart(engine, take(from, Math.min(count, from + AT_ONCE)));
     // Reported when it is waited for.
     part.catch(() => undefined);
@@ -197,6 +199,11 @@ async function sendInParts(engine: Engine, { count, take }: Supply): Promise<Sen
   }
   return (await Promise.all(parts)).flat();
 }
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+
+/** Whatever can go out by now is on its way. */
+const sent = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 
 function sendPart(engine: Engine, decided: readonly Decided[]): Promise<Sent[]> {
   const items = decided.map((one) => itemOf(engine, one));

@@ -6,9 +6,17 @@ import * as is from './shape.js';
 import type { ChildRef } from './step.js';
 import { SIGNAL_KEY, WAIT_KINDS, type Wait } from './wait.js';
 
-/** Names and ids. With scope and key they fit one row of a B-tree, even where every character takes four bytes. */
-export const name = is.text(200);
-export const id = is.text(200);
+/**
+ * Names and ids. With scope and key they fit one row of a B-tree, even where every character takes four bytes. Each reader
+ * knows the last text that it has read, so what stays the same from job to job has one of its own.
+ */
+const nameOrId = (): is.Read<string> => is.text(200);
+export const name = nameOrId();
+export const task = nameOrId();
+export const queue = nameOrId();
+export const id = nameOrId();
+const workerId = nameOrId();
+const incarnation = nameOrId();
 export const tenantId = is.text(100);
 export const key = is.text(255);
 
@@ -27,7 +35,10 @@ export const stepName: is.Read<string> = (value) => {
   return read;
 };
 
-export const worker = is.object<WorkerRef>((it) => ({ id: id(it.id), incarnation: id(it.incarnation) }));
+export const worker = is.object<WorkerRef>((it) => ({
+  id: workerId(it.id),
+  incarnation: incarnation(it.incarnation),
+}));
 
 const failureCode = is.matching(/^[A-Za-z][A-Za-z0-9_.:-]{0,99}$/);
 const errorClass = is.oneOf(...ERROR_CLASSES);
@@ -55,7 +66,7 @@ export const retryPolicy = is.object<RetryPolicy>((it) => ({
 export const hash = is.text(128);
 export const child = is.object<ChildRef>((it) => ({
   childId: jobId(it.childId),
-  task: name(it.task),
+  task: task(it.task),
   inputHash: hash(it.inputHash),
 }));
 

@@ -36,7 +36,7 @@ function specWith({ object, may, usually, orJobId, traceId }: Absences): is.Read
   const version = may(versionName);
   const taskId = orJobId(field.id);
   const attemptBase = usually(field.count, USUAL.attemptBase);
-  const queue = usually(field.name, USUAL.queue);
+  const queue = usually(field.queue, USUAL.queue);
   const priority = usually(anyPriority, USUAL.priority);
   const idempotencyKey = orJobId(field.key);
   const scope = may(field.key);
@@ -57,7 +57,7 @@ function specWith({ object, may, usually, orJobId, traceId }: Absences): is.Read
     return {
       jobId,
       tenantId: tenantId(it.tenantId),
-      task: field.name(it.task),
+      task: field.task(it.task),
       version: version(it.version),
       taskId: taskId(it.taskId, jobId),
       attemptBase: attemptBase(it.attemptBase),

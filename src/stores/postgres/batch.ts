@@ -20,19 +20,24 @@ export function batch<T>(columns: readonly Column<T>[], items: readonly T[], { a
   const names: string[] = [];
   const lists: string[] = [];
   const selected = columns.map(([name, type, value]) => {
-    const list = items.map(value);
     const place = `$${first + values.length}`;
-    if (list.length === 1 || (list.length >= MANY && list.every((one) => one === list[0]))) {
-      values.push(list[0] as Value);
+    if (items.length === 1 || (items.length >= MANY && isShared(items, value))) {
+      values.push(value(items[0] as T));
       return `${place}::${type} AS ${name}`;
     }
-    values.push(binaryArray(type, list));
+    values.push(binaryArray(type, items.map(value)));
     names.push(name);
     lists.push(`${place}::${type}[]`);
     return `u.${name}`;
   });
   const from = lists.length === 0 ? '' : `FROM unnest(${lists.join(', ')}) AS u (${names.join(', ')})`;
   return { from: `(SELECT ${selected.join(', ')} ${from}) AS ${alias}`, values };
+}
+
+function isShared<T>(items: readonly T[], value: (item: T) => Value): boolean {
+  const first = value(items[0] as T);
+  for (const item of items) if (value(item) !== first) return false;
+  return true;
 }
 
 export type Place = { readonly alias: string; readonly first: number };
