@@ -35,6 +35,11 @@ export class FewFirst {
   #rest = 0;
   #restAfterSlow = 1;
 
+  /** The next claim goes without it. */
+  get rests(): boolean {
+    return this.#rest > 0;
+  }
+
   /** All that is due, if it is little and under no limit; else null, and it is as if nobody had asked. */
   async find(db: Queries, { lanes, limit, tenantId }: Search): Promise<readonly Candidate[] | null> {
     if (this.#rest > 0) {

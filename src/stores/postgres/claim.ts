@@ -12,6 +12,7 @@ import { lockRates, rateKey, saveRates } from './rates.js';
 import type { ReadAhead } from '../read-ahead.js';
 import { NOW, type Ending, type Queries, type Session } from './session.js';
 import type { SkipAhead } from './skip-ahead.js';
+import { findTurns, turnsOf, type Turns } from './turns.js';
 import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
@@ -33,9 +34,12 @@ async function claimWithin(
   { session, hints: { skip, few, reading }, request }: Claiming,
 ): Promise<Ending<Claimed>> {
   const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
-  const [{ now, alive, paused }, all] = await Promise.all([
+  // A crowd, most likely: whose turn it may be is asked along with the rest, unless it takes an answer to know what to ask.
+  const isAhead = few.rests && skip.isIdle && !lanes.some(({ rate }) => rate);
+  const [{ now, alive, paused }, all, turns] = await Promise.all([
     begin(db, worker.incarnation),
     few.find(db, request),
+    isAhead ? findTurns(db, { lanes, limit, after: afterTenant, tenantId }) : null,
   ]);
   if (!alive) {
     return { answer: { now, alive, jobs: [], lastTenant: afterTenant }, last: null };
@@ -46,7 +50,7 @@ async function claimWithin(
   const search = { lanes: open, limit, now, skip, reading, rates, uses, tenantId };
   const { picked, lastTenant } = all
     ? takeTurns(allDue(all), { afterTenant, limit })
-    : await pick(db, search, afterTenant);
+    : await pick(db, search, { afterTenant, ahead: paused.length === 0 ? turns : null });
   if (limit >= MANY && picked.length === limit) request.picked?.(lastTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, { recent: session.recent, reading }, taken);
@@ -115,55 +119,42 @@ type Picked = { readonly picked: readonly Candidate[]; readonly lastTenant: stri
 /** How often a claim looks further when the tenants it met had nothing that may run: bounds the time it takes. */
 const MOST_PAGES = 20;
 
-/** Steps from tenant to tenant through the claim index, and takes the first jobs of each. */
-async function pick(db: Queries, search: Search, afterTenant: string): Promise<Picked> {
+/** Goes from tenant to tenant, and takes the first jobs of each. `ahead`: whose turn it may be, if that was asked already. */
+async function pick(
+  db: Queries,
+  search: Search,
+  { afterTenant, ahead }: { afterTenant: string; ahead: Turns | null },
+): Promise<Picked> {
+  const { lanes, limit, tenantId } = search;
   let after = afterTenant;
+  let turns = ahead;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const behind = await tenantsAfter(db, search, after);
-    const fromStart = after === '' || behind.length >= search.limit ? [] : await tenantsAfter(db, search, '');
-    const tenants = [...new Set([...behind, ...fromStart])].slice(0, search.limit);
+    turns ??= await turnsOf(db, { lanes, limit, after, tenantId }, search);
+    const { tenants } = turns;
     if (tenants.length === 0) break;
-    const candidates = await candidatesOf(db, search, tenants);
-    if (candidates.length > 0 || tenants.length < search.limit) {
+    const candidates = await candidatesOf(db, search, turns);
+    if (candidates.length > 0 || tenants.length < limit) {
+      const begun = after;
       const byTenant = new Map<string, Candidate[]>(tenants.map((tenant) => [tenant, []]));
       for (const candidate of candidates) byTenant.get(candidate.tenant_id)?.push(candidate);
-      const turns = {
-        tenantsAfter: (from: string, most: number) =>
-          (from === '' && after !== '' ? fromStart : behind).slice(0, most),
+      const due = {
+        // In turn already, so that there is nobody left to begin again with.
+        tenantsAfter: (from: string, most: number) => (from === begun ? tenants.slice(0, most) : []),
         of: (tenant: string, most: number) => byTenant.get(tenant)?.slice(0, most) ?? [],
       };
-      return takeTurns(turns, { afterTenant: after, limit: search.limit });
+      return takeTurns(due, { afterTenant: after, limit });
     }
     after = tenants.at(-1) ?? after;
+    turns = null;
   }
   return { picked: [], lastTenant: after };
 }
 
-async function tenantsAfter(db: Queries, search: Search, after: string): Promise<readonly string[]> {
-  const { lanes, limit, now, skip, tenantId } = search;
-  if (tenantId !== undefined) return tenantId > after ? [tenantId] : [];
-  const question = JSON.stringify([after, limit, lanes]);
-  const known = skip.tenants(question, now);
-  if (known) return known;
-  const rows = await db.rows<{ tenant_id: string }>(
-    `WITH RECURSIVE turn (lane, tenant_id, n) AS (
-       SELECT l.lane, (SELECT j.tenant_id FROM pawl.jobs j WHERE j.ready AND j.lane = l.lane AND j.tenant_id > $2
-         ORDER BY j.tenant_id LIMIT 1), 1 FROM unnest($1::text[]) AS l (lane)
-       UNION ALL
-       SELECT t.lane, (SELECT j.tenant_id FROM pawl.jobs j WHERE j.ready AND j.lane = t.lane AND j.tenant_id > t.tenant_id
-         ORDER BY j.tenant_id LIMIT 1), n + 1 FROM turn t WHERE t.tenant_id IS NOT NULL AND n < $3)
-     SELECT DISTINCT tenant_id FROM turn WHERE tenant_id IS NOT NULL ORDER BY tenant_id LIMIT $3`,
-    [lanes.map(({ lane }) => lane), after, limit],
-  );
-  const tenants = rows.map(({ tenant_id }) => tenant_id);
-  if (db.fixedNow() === null) skip.foundTenants(question, tenants);
-  return tenants;
-}
-
 /** Each tenant's fair share, then what others left to those who have more. In turn within each tenant. */
-async function candidatesOf(db: Queries, search: Search, tenants: readonly string[]): Promise<Candidate[]> {
+async function candidatesOf(db: Queries, search: Search, turns: Turns): Promise<Candidate[]> {
   const { limit } = search;
-  const { stretches, rooms } = await stretchesOf(db, search, tenants);
+  const { tenants } = turns;
+  const { stretches, rooms } = await stretchesOf(db, search, turns);
   if (stretches.length === 0) return [];
   const share = Math.max(1, Math.ceil(limit / tenants.length));
   const first = await lockDue(db, search, stretches, { most: share, except: [] });
@@ -182,11 +173,11 @@ async function candidatesOf(db: Queries, search: Search, tenants: readonly strin
 async function stretchesOf(
   db: Queries,
   { lanes, limit, rates, uses }: Search,
-  tenants: readonly string[],
+  { tenants, gates }: Turns,
 ): Promise<{ readonly stretches: readonly Stretch[]; readonly rooms: ReadonlyMap<string, TenantRoom> }> {
   for (const [key, use] of await lockRates(db, ratesOfTenants(lanes, tenants), { skip: true }))
     uses.set(key, use);
-  const { gates, useOf } = await countGates(db, { lanes, tenants, limit });
+  const useOf = await countGates(db, lanes, gates);
   const rooms = new Map(
     tenants.map((tenant) => [
       tenant,

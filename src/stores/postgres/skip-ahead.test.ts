@@ -3,27 +3,28 @@ import { SkipAhead } from './skip-ahead.js';
 
 const place = (jobId: string) => ({ urgency: 0, dueAt: 1, jobId });
 const firsts = (jobId: string) => new Map([['s', place(jobId)]]);
+const ACME = { tenants: ['acme'], gates: [] };
 const beginning = new SkipAhead().from('s', 0);
 
 test('as long as claims are fast, each begins at the beginning', () => {
   const skip = new SkipAhead();
-  skip.foundTenants('q', ['acme']);
+  skip.foundTurns('q', ACME);
   skip.found(firsts('b'), { now: 1, tookMs: 3 });
   expect(skip.from('s', 2)).toBe(beginning);
-  expect(skip.tenants('q', 2)).toBeUndefined();
+  expect(skip.turns('q', 2)).toBeUndefined();
 });
 
 test('after a slow one the next begin where the last found its first job, until it is time to look at all again', () => {
   const skip = new SkipAhead();
-  skip.foundTenants('q', ['acme']);
+  skip.foundTurns('q', ACME);
   skip.found(firsts('b'), { now: 1, tookMs: 50 });
   expect(skip.from('other', 2)).toBe(beginning);
   expect(skip.from('s', 2)).toEqual(place('b'));
-  expect(skip.tenants('q', 2)).toEqual(['acme']);
+  expect(skip.turns('q', 2)).toBe(ACME);
   skip.found(firsts('c'), { now: 400, tookMs: 1 });
   expect(skip.from('s', 500)).toEqual(place('c'));
   expect(skip.from('s', 501)).toBe(beginning);
-  expect(skip.tenants('q', 501)).toBeUndefined();
+  expect(skip.turns('q', 501)).toBeUndefined();
   skip.found(firsts('d'), { now: 502, tookMs: 1 });
   expect(skip.from('s', 503)).toBe(beginning);
 });
