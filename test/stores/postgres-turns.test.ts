@@ -46,6 +46,8 @@ test('one statement tells whose turn it may be: those behind the last, then from
   expect(await turns('eel', 3)).toEqual(['ant,bee,cat', 'bee k1', 'bee k2']);
   expect(await turns('zoo', 10)).toEqual(['ant,bee,cat,dog,eel', 'bee k1', 'bee k2', 'dog k3']);
   expect(await turns('zoo', 10, 'dog')).toEqual(['dog', 'dog k3']);
+  await rig.store.pauseQueue({ queue: QUEUE, paused: true, by: 'someone' });
+  expect(await turns('', 10)).toEqual(['']);
   await session.close();
   await rig.stop();
 });

@@ -50,7 +50,7 @@ async function claimWithin(
   const search = { lanes: open, limit, now, skip, reading, rates, uses, tenantId };
   const { picked, lastTenant } = all
     ? takeTurns(allDue(all), { afterTenant, limit })
-    : await pick(db, search, { afterTenant, ahead: paused.length === 0 ? turns : null });
+    : await pick(db, search, { afterTenant, ahead: turns });
   if (limit >= MANY && picked.length === limit) request.picked?.(lastTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, { recent: session.recent, reading }, taken);
