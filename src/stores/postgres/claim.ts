@@ -177,16 +177,18 @@ async function stretchesOf(
 ): Promise<{ readonly stretches: readonly Stretch[]; readonly rooms: ReadonlyMap<string, TenantRoom> }> {
   for (const [key, use] of await lockRates(db, ratesOfTenants(lanes, tenants), { skip: true }))
     uses.set(key, use);
-  const useOf = await countGates(db, lanes, gates);
+  const known = new Map(lanes.map((lane) => [lane.lane, lane]));
+  // A queue may have been let go since this claim began: its jobs are for the next.
+  const open = gates.filter(({ lane }) => known.has(lane));
+  const useOf = await countGates(db, lanes, open);
   const rooms = new Map(
     tenants.map((tenant) => [
       tenant,
       new TenantRoom({ ...useOf(tenant), rateRoom: (lane) => rates.room(lane, tenant) }),
     ]),
   );
-  const known = new Map(lanes.map((lane) => [lane.lane, lane]));
   const free = lanes.flatMap(({ lane }) => tenants.map((tenant) => ({ lane, tenant, gate: '' })));
-  const stretches = [...free, ...gates].flatMap((part) => {
+  const stretches = [...free, ...open].flatMap((part) => {
     const lane = must(known.get(part.lane), 'it was found in a lane');
     const room = Math.min(limit, rooms.get(part.tenant)?.of(lane, part.gate) ?? 0);
     return room > 0 ? [{ ...part, room }] : [];
