@@ -190,11 +190,11 @@ const EMPTY = `DO $$ DECLARE name text; BEGIN
 /** Ends every other connection to the database, as a restart of the server would. */
 export const cutConnections = async (url: string): Promise<void> => void (await ask(url, CUT));
 
-/** Until some connection waits for another's lock. */
-export async function waitsForLock(url: string): Promise<void> {
+/** Until so many connections wait for another's lock. */
+export async function waitsForLock(url: string, connections = 1): Promise<void> {
   const sql =
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND state = 'active'";
-  while ((await ask(url, sql)).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while ((await ask(url, sql)).length < connections) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 async function reachable(url: string, child: ChildProcess): Promise<void> {

@@ -73,9 +73,8 @@ const isRead = (input: ReadInput | Promise<ReadInput>): input is ReadInput => !(
 /** Nothing is said about any of them by itself, and the task has no more to ask of each. */
 const areAlike = (
   { concurrency, deadlineMs }: TaskDefinition,
-  jobs: readonly { readonly options?: StartOptions }[],
-): boolean =>
-  concurrency === null && deadlineMs === null && jobs.every(({ options }) => options === undefined);
+  said: readonly (StartOptions | undefined)[],
+): boolean => concurrency === null && deadlineMs === null && said.every((options) => options === undefined);
 
 /** An application's door to Pawl: starts jobs, works on them, and answers questions about them. */
 export class Pawl {
@@ -137,19 +136,21 @@ export class Pawl {
       ...(traceparent === null ? {} : { traceparent }),
       ...(this.#session && { tenantId: this.#session.tenantId }),
     };
+    // The list is the caller's, who may use it for other things while a schema takes its time.
+    const said = jobs.map(({ options }) => options);
     const reading = jobs.map(({ input }) => definition.readInput(input, what));
     const read = reading.every(isRead) ? reading : await Promise.all(reading.map(async (one) => one));
-    const make = (index: number, options?: StartOptions): NewJob => {
+    const make = (index: number): NewJob => {
       const input = must(read[index], 'each input was read');
       return newJob(this.#engine, definition, {
         input: input.text,
         concurrencyKey: definition.concurrency?.key(input.value) ?? null,
-        options: { ...common, ...options },
+        options: { ...common, ...said[index] },
       });
     };
-    const made = areAlike(definition, jobs)
-      ? { count: read.length, make: (index: number) => make(index) }
-      : jobs.map(({ options }, index) => make(index, options));
+    const made = areAlike(definition, said)
+      ? { count: said.length, make }
+      : said.map((_, index) => make(index));
     const started = await startJobs(this.#engine, made, tx === undefined ? {} : { tx });
     return started.map((one) => this.#handle<R>(one));
   }

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { task } from '../index.js';
+import { PawlError } from '../errors.js';
+import { task, type Pawl, type Start } from '../index.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { fakeClock, T0, testApp } from '../testkit/index.js';
@@ -8,7 +9,7 @@ import { fakeClock, T0, testApp } from '../testkit/index.js';
 const echo = task({ name: 'echo' }, ({ input }) => input);
 
 /** A store, what it is asked, and an application on it that runs nothing. */
-async function ground() {
+async function ground({ onCommit }: { onCommit?: (part: number) => void } = {}) {
   const clock = fakeClock(T0);
   const kept = memoryStore({ clock });
   const asked = { parts: 0, underWay: 0, mostUnderWay: 0 };
@@ -18,6 +19,7 @@ async function ground() {
       asked.parts += 1;
       asked.underWay += 1;
       asked.mostUnderWay = Math.max(asked.mostUnderWay, asked.underWay);
+      onCommit?.(asked.parts);
       const replies = await kept.commit(items);
       for (let turns = 0; turns < 10; turns++) await new Promise((resolve) => void setImmediate(resolve));
       asked.underWay -= 1;
@@ -26,7 +28,7 @@ async function ground() {
   };
   const rig = await testApp({ clock, store, work: false });
   onTestFinished(() => rig.stop());
-  return { app: rig.app, store, asked };
+  return { app: rig.app, store, asked, clock };
 }
 
 const someJobs = (count: number) =>
@@ -81,6 +83,54 @@ describe('very many jobs are sent in parts', () => {
     expect((await store.counts({ tenantId: null })).counts).toEqual({ queued: 1_200 });
   });
 
+  test('they are made while the first of them are being saved; all others before anything is sent', async () => {
+    const inputs = Array.from({ length: 1_200 }, (_, n) => ({ input: n }));
+    const timed = task({ name: 'timed', deadline: '1h' }, ({ input }) => input);
+    const keyed = task({ name: 'keyed', concurrency: { key: () => 'k', limit: 1 } }, ({ input }) => input);
+    const moments = async (start: (app: Pawl) => Promise<readonly Start<unknown>[]>) => {
+      const { app, clock } = await ground({ onCommit: () => clock.advance(1_000) });
+      const all = await start(app);
+      const jobs = await Promise.all(all.map(({ job }) => job.status()));
+      return new Set(jobs.map(({ createdAt }) => createdAt)).size;
+    };
+    expect(await moments((app) => app.startMany(echo, inputs))).toBeGreaterThan(1);
+    expect(await moments((app) => app.startMany(echo, [...inputs, { input: 0, options: {} }]))).toBe(1);
+    expect(await moments((app) => app.startMany(timed, inputs))).toBe(1);
+    expect(await moments((app) => app.startMany(keyed, inputs))).toBe(1);
+  });
+
+  test('if only the last has options, and they cannot be, none is stored', async () => {
+    const { app, asked } = await ground();
+    const plain = Array.from({ length: 1_200 }, (_, n) => ({ input: n }));
+    const starting = app.startMany(echo, [...plain, { input: 0, options: { priority: 1.5 } }]);
+    await expect(starting).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    expect(asked.parts).toBe(0);
+  });
+
+  test('a store that fails in the middle is told of once, and what comes behind is not sent', async () => {
+    const { app, asked } = await ground({
+      onCommit: (part) => {
+        if (part === 2) throw new PawlError('STORE_READ_ONLY', { detail: 'no more' });
+      },
+    });
+    const starting = app.startMany(
+      echo,
+      Array.from({ length: 5_000 }, (_, n) => ({ input: n })),
+    );
+    await expect(starting).rejects.toMatchObject({ code: 'STORE_READ_ONLY' });
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => void setImmediate(resolve));
+    expect(asked.parts).toBeLessThan(7);
+  });
+
+  test('what the caller does with the list while a schema takes its time changes nothing', async () => {
+    const { app } = await ground();
+    const slow = task({ name: 'slow', input: z.number().refine(async () => true) }, ({ input }) => input);
+    const list = [{ input: 1, options: { jobId: 'one-and-only' } }];
+    const starting = app.startMany(slow, list);
+    list.length = 0;
+    expect((await starting).map(({ job }) => job.id)).toEqual(['one-and-only']);
+  });
+
   test('if two inputs cannot be, one is told of, and the other is no stray rejection', async () => {
     const { app, asked } = await ground();
     const slow = task(
@@ -96,6 +146,6 @@ describe('very many jobs are sent in parts', () => {
   test('more than one of them is under way, and never all', async () => {
     const { app, asked } = await ground();
     await app.startMany(echo, someJobs(5_000));
-    expect(asked).toEqual({ parts: 20, underWay: 0, mostUnderWay: 3 });
+    expect(asked).toEqual({ parts: 10, underWay: 0, mostUnderWay: 3 });
   });
 });

@@ -11,7 +11,7 @@ const linkHash: Hash = (text) => hash('sha256', text, 'base64url');
 
 /** What many jobs end with, `null` or `{"ok":true}`, is this short; no link covers so little. */
 const SHORT = 32;
-/** The last text of each length: what comes again and again stays, and what comes once costs next to nothing. */
+/** The last text of each length: what most jobs end with stays, and what comes once costs next to nothing. */
 const last: { readonly text: string; readonly digest: string }[] = [];
 
 function shortHash(text: string): string {

@@ -154,15 +154,20 @@ function itemOf(engine: Engine, { job, command, events }: Decided, extras: Extra
 }
 
 /** Starts that have been decided on, or will have been when they are taken. */
-type Supply = { readonly count: number; readonly take: (from: number, to: number) => readonly Decided[] };
+type Supply = {
+  readonly count: number;
+  readonly take: (from: number, to: number) => readonly Decided[];
+  /** How many are made into commits at a time. */
+  readonly atOnce: number;
+};
 
 /** All of them before the first is sent: a list that has a bad one leaves nothing behind. */
 function decideAll(engine: Engine, jobs: readonly NewJob[], actor: string): Supply {
   const decided = jobs.map((job) => decideCreate(engine, job, actor));
-  return { count: jobs.length, take: (from, to) => decided.slice(from, to) };
+  return { count: jobs.length, take: (from, to) => decided.slice(from, to), atOnce: 500 };
 }
 
-/** The first speaks for all of them; a store saves some while the next are made. */
+/** The first speaks for all of them; a store that is elsewhere saves some while the next are made. */
 function decideInTime(engine: Engine, { count, make }: Alike, actor: string): Supply {
   const [first] = count > 0 ? [decideCreate(engine, make(0), actor)] : [];
   const decided = (index: number): Decided =>
@@ -170,29 +175,28 @@ function decideInTime(engine: Engine, { count, make }: Alike, actor: string): Su
   return {
     count,
     take: (from, to) => Array.from({ length: to - from }, (_, offset) => decided(from + offset)),
+    atOnce: 250,
   };
 }
 
 type Sent = { readonly job: NewJob; readonly item: CommitItem; readonly reply: CommitReply };
 
-/** Of many jobs so many are made into commits at a time: a store that is elsewhere saves the first while the next are made. */
-const AT_ONCE = 250;
-/** So many parts follow each other before the event loop gets its turn: a store that is in this process saves them together. */
-const IN_A_ROW = 2;
+/** So many jobs go before the event loop gets its turn, in one part or in two, which a store that is in this process saves together. */
+const MOST_IN_A_TURN = 500;
 /** So many parts are under way: as many as a store saves abreast, and one to go on with. More would only fill its queue. */
 const MOST_UNDER_WAY = 3;
 
 function sendAll(engine: Engine, supply: Supply): Promise<Sent[]> {
-  const { count, take } = supply;
-  return count > 0 && count <= AT_ONCE ? sendPart(engine, take(0, count)) : sendInParts(engine, supply);
+  const { count, take, atOnce } = supply;
+  return count > 0 && count <= atOnce ? sendPart(engine, take(0, count)) : sendInParts(engine, supply);
 }
 
-async function sendInParts(engine: Engine, { count, take }: Supply): Promise<Sent[]> {
+async function sendInParts(engine: Engine, { count, take, atOnce }: Supply): Promise<Sent[]> {
   const parts: Promise<Sent[]>[] = [];
-  for (let from = 0; from < count; from += AT_ONCE) {
+  for (let from = 0; from < count; from += atOnce) {
     await parts.at(-MOST_UNDER_WAY);
-    if (from > 0) await (parts.length % IN_A_ROW === 0 ? nextTurn() : sent());
-    const part = sendPart(engine, take(from, Math.min(count, from + AT_ONCE)));
+    if (from > 0) await (from % MOST_IN_A_TURN === 0 ? nextTurn() : sent());
+    const part = sendPart(engine, take(from, Math.min(count, from + atOnce)));
     // Reported when it is waited for.
     part.catch(() => undefined);
     parts.push(part);

@@ -146,6 +146,7 @@ test('GUA-10 a heartbeat does not wait for a claim of its worker that is being w
   expect((await rig.store.beat(beat)).alive).toBe(true);
   rig.clock.advance(60_000);
   const orphans = rig.store.orphans({ limit: 10 });
+  await waitsForLock(url, 2);
   await other.query('COMMIT');
   expect((await claiming).jobs).toHaveLength(1);
   expect((await orphans).jobs.map(({ job }) => job.spec.jobId)).toEqual(['job_slow_1']);

@@ -46,11 +46,14 @@ test.each([true, false])(
       binaryArray('text', TEXTS),
       [],
       1.5,
+      binaryArray('int', [3, null, -5, 2 ** 31 - 1, -(2 ** 31)]),
+      binaryArray('bigint', [2 ** 40, null, -1, 2 ** 31, 2 ** 32 - 1, -(2 ** 40) - 5, 1_794_912_739_151]),
     ];
     const echo = () =>
       session.single.rows(
         `SELECT $1::text AS text, $2::int AS whole, $3::text AS nothing, $4::boolean AS yes, $5::bigint AS time,
-         $6::text[] AS texts, $7::int[] AS numbers, $8::text[] AS packed, $9::text[] AS none, $10::float8 AS part`,
+         $6::text[] AS texts, $7::int[] AS numbers, $8::text[] AS packed, $9::text[] AS none, $10::float8 AS part,
+         $11::int[]::text AS ints, $12::bigint[]::text AS times`,
         values,
       );
     const arrived = {
@@ -64,6 +67,8 @@ test.each([true, false])(
       packed: TEXTS,
       none: [],
       part: 1.5,
+      ints: '{3,NULL,-5,2147483647,-2147483648}',
+      times: '{1099511627776,NULL,-1,2147483648,4294967295,-1099511627781,1794912739151}',
     };
     for (let times = 0; times < 3; times++) expect(await echo()).toEqual([arrived]);
   },

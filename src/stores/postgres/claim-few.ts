@@ -28,8 +28,8 @@ const REST_AFTER_CROWD = 20;
 
 /**
  * Most claims come when one job has just been started, and nothing else is due. Then nobody's turn comes before another's:
- * one statement finds all that there is, and reads it, and travels with the one that the claim begins with. Four round
- * trips less.
+ * one statement finds all that there is, and reads it, and travels with the one that the claim begins with. One round
+ * trip less, or two.
  */
 export class FewFirst {
   #rest = 0;

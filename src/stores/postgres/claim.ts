@@ -36,10 +36,11 @@ async function claimWithin(
   const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   // A crowd, most likely: whose turn it may be is asked along with the rest, unless it takes an answer to know what to ask.
   const isAhead = few.rests && skip.isIdle && !lanes.some(({ rate }) => rate);
+  const who = tenantId === undefined ? { after: afterTenant } : { tenants: [tenantId] };
   const [{ now, alive, paused }, all, turns] = await Promise.all([
     begin(db, worker.incarnation),
     few.find(db, request),
-    isAhead ? findTurns(db, { lanes, limit, after: afterTenant, tenantId }) : null,
+    isAhead ? findTurns(db, request, who) : null,
   ]);
   if (!alive) {
     return { answer: { now, alive, jobs: [], lastTenant: afterTenant }, last: null };
@@ -126,10 +127,14 @@ async function pick(
   { afterTenant, ahead }: { afterTenant: string; ahead: Turns | null },
 ): Promise<Picked> {
   const { lanes, limit, tenantId } = search;
+  const find = (after: string): Promise<Turns> =>
+    tenantId === undefined
+      ? turnsOf(db, { lanes, limit, after }, search)
+      : findTurns(db, { lanes, limit }, { tenants: [tenantId] });
   let after = afterTenant;
   let turns = ahead;
   for (let page = 0; page < MOST_PAGES; page++) {
-    turns ??= await turnsOf(db, { lanes, limit, after, tenantId }, search);
+    turns ??= await find(after);
     const { tenants } = turns;
     if (tenants.length === 0) break;
     const candidates = await candidatesOf(db, search, turns);

@@ -16,11 +16,13 @@ const STANDSTILL_MS = 2_000;
 /**
  * A plan that was made while a table was small reads all of it for ever after; and a list of a thousand rows is taken
  * for ten. Statements that find their rows by a key or in the order of an index are planned to do just that, and
- * planned once (bench/store/crowd.ts).
+ * planned once (bench/store/crowd.ts). A guess at what they cost must not have the server compile them, which takes longer
+ * than any of them.
  */
 const SETTINGS = [
   `idle_in_transaction_session_timeout = '${STANDSTILL_MS}ms'`,
   'plan_cache_mode = force_generic_plan',
+  'jit = off',
   ...['seqscan', 'hashjoin', 'mergejoin', 'bitmapscan'].map((way) => `enable_${way} = off`),
 ];
 const BEGIN = ['BEGIN', ...SETTINGS.map((setting) => `SET LOCAL ${setting}`)].join('; ');
