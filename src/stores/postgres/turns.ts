@@ -9,12 +9,11 @@ export type Turns = { readonly tenants: readonly string[]; readonly gates: reado
 
 type Search = { readonly lanes: readonly ClaimLane[]; readonly limit: number };
 
-const nextTenant = (
-  after: string,
-): string => `(SELECT j.tenant_id FROM pawl.jobs j WHERE j.ready AND j.lane = s.lane
-   AND j.tenant_id > ${after} ORDER BY j.tenant_id LIMIT 1)`;
-const nextGate = (after: string): string => `(SELECT j.gate FROM pawl.jobs j WHERE j.ready AND j.lane = s.lane
-   AND j.tenant_id = s.tenant AND j.gate > ${after} ORDER BY j.gate LIMIT 1)`;
+const IN_LANE = 'FROM pawl.jobs j WHERE j.ready AND j.lane = s.lane';
+const nextTenant = (after: string): string =>
+  `(SELECT j.tenant_id ${IN_LANE} AND j.tenant_id > ${after} ORDER BY j.tenant_id LIMIT 1)`;
+const nextGate = (after: string): string =>
+  `(SELECT j.gate ${IN_LANE} AND j.tenant_id = s.tenant AND j.gate > ${after} ORDER BY j.gate LIMIT 1)`;
 
 /** Of each lane and tenant, so many keys are looked at, and no further. */
 const MOST_GATES = 1_000;
@@ -24,7 +23,7 @@ const OPEN = `open (lane) AS (SELECT l.lane FROM unnest($1::text[], $4::text[]) 
    WHERE l.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p)))`;
 
 /** Steps from tenant to tenant through the claim index: those behind the last, and if they are too few, from the beginning up to it. */
-const TENANTS_BEHIND = `behind (lane, tenant, n) AS (
+const BEHIND_THE_LAST = withGates(`behind (lane, tenant, n) AS (
      SELECT s.lane, ${nextTenant('$2')}, 1 FROM open s
      UNION ALL SELECT s.lane, ${nextTenant('s.tenant')}, n + 1 FROM behind s WHERE s.tenant IS NOT NULL AND n < $3),
    again (lane, tenant, n) AS (
@@ -34,18 +33,20 @@ const TENANTS_BEHIND = `behind (lane, tenant, n) AS (
    turns (turn, tenant) AS (
      SELECT DISTINCT 1, tenant FROM behind WHERE tenant IS NOT NULL
      UNION ALL SELECT DISTINCT 2, tenant FROM again WHERE tenant <= $2
-     ORDER BY 1, 2 LIMIT $3)`;
-const THESE_TENANTS = `turns (turn, tenant) AS (SELECT w.turn, w.tenant FROM unnest($2::text[]) WITH ORDINALITY AS w (tenant, turn)
-     LIMIT $3)`;
+     ORDER BY 1, 2 LIMIT $3)`);
+const THESE = withGates(`turns (turn, tenant) AS (
+     SELECT w.turn, w.tenant FROM unnest($2::text[]) WITH ORDINALITY AS w (tenant, turn) LIMIT $3)`);
 
 /** Steps from key to key: a million jobs behind one of them are one step. */
-const withGates = (tenants: string): string => `WITH RECURSIVE ${OPEN}, ${tenants},
+function withGates(tenants: string): string {
+  return `WITH RECURSIVE ${OPEN}, ${tenants},
    gated (lane, tenant, gate, n) AS (
      SELECT s.lane, s.tenant, ${nextGate("''")}, 1 FROM (SELECT o.lane, t.tenant FROM open o, turns t) s
      UNION ALL SELECT s.lane, s.tenant, ${nextGate('s.gate')}, n + 1 FROM gated s
        WHERE s.gate IS NOT NULL AND n < greatest($3::int, ${MOST_GATES}))
    SELECT turn, tenant, NULL AS lane, NULL AS gate FROM turns
    UNION ALL SELECT NULL, tenant, lane, gate FROM gated WHERE gate IS NOT NULL ORDER BY turn, tenant`;
+}
 
 type Found = { readonly turn: number; readonly tenant: string } | ({ readonly turn: null } & Gate);
 
@@ -55,8 +56,7 @@ export async function findTurns(
   { lanes, limit }: Search,
   who: { readonly after: string } | { readonly tenants: readonly string[] },
 ): Promise<Turns> {
-  const [tenants, sql] =
-    'after' in who ? [who.after, withGates(TENANTS_BEHIND)] : [who.tenants, withGates(THESE_TENANTS)];
+  const [sql, tenants] = 'after' in who ? [BEHIND_THE_LAST, who.after] : [THESE, who.tenants];
   const names = lanes.map(({ lane }) => lane);
   const found = await db.rows<Found>(sql, [names, tenants, limit, names.map(queueOf)]);
   return {
