@@ -69,8 +69,9 @@ async function startChildren(
       refused.push({ kind: 'child.ended', parentId, key: childWaitKey(spec.parent), payload });
     }
   }
-  if (items.length > 0) await send(engine, items, { goOn: patience(engine) });
-  for (const { job } of items) if (job) engine.announce(job);
+  if (items.length === 0) return refused;
+  const { told } = await send(engine, items, { goOn: patience(engine) });
+  for (const { job } of items) if (job) engine.announce(job, { told });
   return refused;
 }
 

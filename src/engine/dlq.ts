@@ -77,9 +77,12 @@ export async function requeue(
   const commit = createItem(engine, { spec, input: item.payload, identities: [] }, authority.actor, {
     dlqItem,
   });
-  const [reply] = await send(engine, [commit], { goOn: patience(engine) });
+  const {
+    replies: [reply],
+    told,
+  } = await send(engine, [commit], { goOn: patience(engine) });
   if (!reply?.ok || commit.job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
-  engine.announce(commit.job);
+  engine.announce(commit.job, { told });
   await recordAudit(engine, { tenantId: item.tenantId, subject: dlqId, ...action });
   return commit.job;
 }

@@ -82,15 +82,15 @@ export class Engine {
     for (const { kind } of outbox) (kind === 'child' ? this.bells.outbox : this.bells.callbacks).ring();
   }
 
-  /** Tells this process, and the others, what a commit of a job means for them. */
-  announce(job: Job): void {
+  /** Tells this process, and the others unless they have been told, what a commit of a job means for them. */
+  announce(job: Job, { told = false }: { told?: boolean | undefined } = {}): void {
     if (job.finishedAt !== null) this.endings.tell(job);
     switch (job.status) {
       case 'queued':
       case 'unblocked':
       case 'interrupted':
         this.bells.claims.ring();
-        this.store.wake([laneOf(job.spec)]);
+        if (!told) this.store.wake([laneOf(job.spec)]);
         return;
       case 'scheduled':
         this.bells.claims.ringAt(job.spec.scheduledAt, this.now());

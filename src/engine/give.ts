@@ -45,7 +45,9 @@ export async function give(
     const extras = { ...asked.extras, ...(await consequencesOf(engine, found, events)) };
     const commands = [asked.command];
     const item = prepareCommit(found, { jobId, commandId: engine.nextCommandId(), events, commands }, extras);
-    const [reply] = await send(engine, [item], { goOn });
+    const {
+      replies: [reply],
+    } = await send(engine, [item], { goOn });
     if (reply?.ok) {
       const job = item.job ?? found.job;
       engine.meters.committed(job.spec.tenantId, events);

@@ -12,10 +12,8 @@ export function send(
   engine: Engine,
   items: readonly CommitItem[],
   { goOn }: { goOn: () => boolean },
-): Promise<readonly CommitReply[]> {
-  return engine.store
-    .commit(items)
-    .then(repliesOf, (error: unknown) => sendAgain(engine, items, { goOn, error }));
+): Promise<CommitReplies> {
+  return engine.store.commit(items).catch((error: unknown) => sendAgain(engine, items, { goOn, error }));
 }
 
 /** The same with one. */
@@ -27,18 +25,16 @@ export function sendOne(
   const items = [item];
   return engine.store
     .commit(items)
-    .then(firstReply, (error: unknown) => sendAgain(engine, items, { goOn, error }).then(first));
+    .then(first, (error: unknown) => sendAgain(engine, items, { goOn, error }).then(first));
 }
 
-const first = ([reply]: readonly CommitReply[]): CommitReply => must(reply, 'each commit is answered');
-const firstReply = ({ replies }: CommitReplies): CommitReply => first(replies);
-const repliesOf = ({ replies }: CommitReplies): readonly CommitReply[] => replies;
+const first = ({ replies }: CommitReplies): CommitReply => must(replies[0], 'each commit is answered');
 
 async function sendAgain(
   engine: Engine,
   items: readonly CommitItem[],
   { goOn, error }: { goOn: () => boolean; error: unknown },
-): Promise<readonly CommitReply[]> {
+): Promise<CommitReplies> {
   let last = error;
   for (let failures = 1; ; failures++) {
     if (!(last instanceof PawlError && last.retryable) || !goOn()) throw last;
@@ -46,7 +42,7 @@ async function sendAgain(
       engine.alarms.set(backoffMs(engine, failures), resolve);
     });
     try {
-      return repliesOf(await engine.store.commit(items));
+      return await engine.store.commit(items);
     } catch (again) {
       last = again;
     }

@@ -10,7 +10,7 @@ import {
   type Event,
   type Job,
 } from '../kernel/index.js';
-import type { CommitItem, CommitReply, Identity } from '../ports/store.js';
+import type { CommitItem, CommitReplies, CommitReply, Identity } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import type { NewJob } from './new-job.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
@@ -69,22 +69,24 @@ async function startAll(
   const sent = tx === undefined ? await sendAll(engine, supply) : await sendWithin(engine, supply, tx);
 
   const tried: Tried[] = [];
+  let isForClaims = false;
   const lanes = new Set<string>();
-  for (const { job: asked, item, reply } of sent) {
+  for (const { job: asked, item, reply, told } of sent) {
     if (item.job === null) continue;
     if (reply.ok) {
       tried.push({ asked, outcome: { kind: 'created', job: item.job } });
       engine.announceMail(item.outbox);
-      if (item.job.status === 'queued') lanes.add(laneOf(item.job.spec));
-      else engine.announce(item.job);
+      if (item.job.status !== 'queued') engine.announce(item.job);
+      else {
+        isForClaims = true;
+        if (!told) lanes.add(laneOf(item.job.spec));
+      }
     } else {
       tried.push({ asked, outcome: await existing(engine, asked, reply) });
     }
   }
-  if (lanes.size > 0) {
-    engine.bells.claims.ring();
-    engine.store.wake([...lanes]);
-  }
+  if (isForClaims) engine.bells.claims.ring();
+  if (lanes.size > 0) engine.store.wake([...lanes]);
   return tried;
 }
 
@@ -169,9 +171,9 @@ function decideAll(engine: Engine, jobs: readonly NewJob[], actor: string): Supp
 
 /** The first speaks for all of them; a store that is elsewhere saves some while the next are made. */
 function decideInTime(engine: Engine, { count, make }: Alike, actor: string): Supply {
-  const [first] = count > 0 ? [decideCreate(engine, make(0), actor)] : [];
+  const first = count > 0 ? decideCreate(engine, make(0), actor) : null;
   const decided = (index: number): Decided =>
-    first && index === 0 ? first : decideCreate(engine, make(index), actor);
+    first !== null && index === 0 ? first : decideCreate(engine, make(index), actor);
   return {
     count,
     take: (from, to) => Array.from({ length: to - from }, (_, offset) => decided(from + offset)),
@@ -179,7 +181,13 @@ function decideInTime(engine: Engine, { count, make }: Alike, actor: string): Su
   };
 }
 
-type Sent = { readonly job: NewJob; readonly item: CommitItem; readonly reply: CommitReply };
+type Sent = {
+  readonly job: NewJob;
+  readonly item: CommitItem;
+  readonly reply: CommitReply;
+  /** Those who may run it know of it. */
+  readonly told: boolean;
+};
 
 /** So many jobs go before the event loop gets its turn, in one part or in two, which a store that is in this process saves together. */
 const MOST_IN_A_TURN = 500;
@@ -217,18 +225,19 @@ function sendPart(engine: Engine, decided: readonly Decided[]): Promise<Sent[]> 
 async function sendWithin(engine: Engine, { count, take }: Supply, tx: unknown): Promise<Sent[]> {
   const decided = take(0, count);
   const items = decided.map((one) => itemOf(engine, one));
-  return together(decided, items, (await engine.store.commitWithin(tx, items)).replies);
+  return together(decided, items, await engine.store.commitWithin(tx, items));
 }
 
 const together = (
   decided: readonly Decided[],
   items: readonly CommitItem[],
-  replies: readonly CommitReply[],
+  { replies, told }: CommitReplies,
 ): Sent[] =>
   decided.map(({ job }, index) => ({
     job,
     item: must(items[index], 'a commit for each'),
     reply: must(replies[index], 'each commit is answered'),
+    told: told === true,
   }));
 
 /** What a start that was not saved has met. */

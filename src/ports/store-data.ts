@@ -69,7 +69,11 @@ export type CommitReply =
   | { readonly ok: true; readonly repeated: boolean }
   | { readonly ok: false; readonly code: CommitRefusal }
   | { readonly ok: false; readonly code: 'IDENTITY_TAKEN'; readonly owners: readonly (string | null)[] };
-export type CommitReplies = Reply<{ readonly replies: readonly CommitReply[] }>;
+export type CommitReplies = Reply<{
+  readonly replies: readonly CommitReply[];
+  /** Whoever listens to the lanes of jobs that are ready by it has been told so already, and need not be woken. */
+  readonly told?: true;
+}>;
 
 export type ClaimRequest = {
   readonly worker: WorkerRef;

@@ -3,6 +3,8 @@ import type { Clock } from '../ports/clock.js';
 export type NowAndThen = {
   /** At once, unless it has just been done: then once more a little later, however often it was asked for meanwhile. */
   readonly soon: () => void;
+  /** True: it may be done now, by whoever asks, and counts as done. False: it has just been. */
+  readonly take: () => boolean;
   /** Now, if it is still to be done. */
   readonly flush: () => void;
 };
@@ -26,6 +28,12 @@ export function nowAndThen(clock: Pick<Clock, 'after'>, apartMs: number, run: ()
     soon() {
       isWanted = true;
       if (!isResting) rest();
+    },
+    take() {
+      if (isResting) return false;
+      isResting = true;
+      clock.after(apartMs, rest);
+      return true;
     },
     flush,
   };

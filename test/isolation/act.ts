@@ -41,10 +41,12 @@ async function send(store: Store, act: Act): Promise<unknown> {
   switch (act.kind) {
     case 'refused':
       return act.why;
-    case 'commit':
-      return store.commit([act.item]);
+    // Whether others were told already, and where the next claim goes on, are hints, and say nothing about the job.
+    case 'commit': {
+      const { now, replies } = await store.commit([act.item]);
+      return { now, replies };
+    }
     case 'claim': {
-      // Where the next claim goes on is a hint, and says nothing about the job.
       const { now, alive, jobs } = await store.claim(claimBy(act));
       return { now, alive, jobs };
     }

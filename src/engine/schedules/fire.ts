@@ -90,9 +90,12 @@ export async function fire(
   jobId?: string,
 ): Promise<string> {
   const item = createItem(engine, firingOf(engine, schedule, fireAt, jobId), 'scheduler');
-  const [reply] = await send(engine, [item], { goOn: patience(engine) });
+  const {
+    replies: [reply],
+    told,
+  } = await send(engine, [item], { goOn: patience(engine) });
   if (reply?.ok && item.job) {
-    engine.announce(item.job);
+    engine.announce(item.job, { told });
     return item.jobId;
   }
   if (reply && !reply.ok && reply.code === 'IDENTITY_TAKEN')

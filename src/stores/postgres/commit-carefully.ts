@@ -1,5 +1,5 @@
 import { PawlError } from '../../errors.js';
-import type { CommitItem, CommitReply } from '../../ports/store.js';
+import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
 import { insertDlqItem, replaceDlqItem } from './dlq.js';
 import { ownersOf, takeIdentities } from './identities.js';
 import { codeOf } from './server-error.js';
@@ -17,7 +17,7 @@ import {
 
 export const SAVED: CommitReply = { ok: true, repeated: false };
 
-export type Saved = { readonly reply: CommitReply; readonly now: number };
+export type Saved = Pick<CommitReplies, 'now' | 'told'> & { readonly reply: CommitReply };
 
 /** How long a start waits for another transaction that has taken the same key and not ended. */
 export const LOCK_TIMEOUT = '5s';

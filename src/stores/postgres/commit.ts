@@ -1,9 +1,11 @@
+import { laneOf } from '../../kernel/index.js';
 import type { CommitItem } from '../../ports/store.js';
 import { SAVED, saveCarefully, type Saved } from './commit-carefully.js';
 import { byText, inOrder } from './identities.js';
 import { luggageNames, luggageOf, unpacked } from './luggage.js';
 import { isUnreadable } from './server-error.js';
 import { NOW, type Queries, type Session } from './session.js';
+import type { NoticeBoard } from './wake-ups.js';
 import {
   changes,
   LOG_COLUMNS,
@@ -25,10 +27,14 @@ import {
 export function saveGroup(
   session: Session,
   items: readonly CommitItem[],
+  board: NoticeBoard,
 ): Promise<readonly (Saved | Promise<Saved>)[]> {
   const [first] = items;
-  return items.length === 1 && first && isRecord(first)
-    ? saveAlone(session, first)
+  if (items.length !== 1 || !first) return saveTogether(session, items);
+  if (isRecord(first)) return saveAlone(session, first, saveRecord(session.listed, first));
+  const { rev, job } = first;
+  return rev === 1 && job?.status === 'queued' && !isRare(first)
+    ? saveStart(session, first, { board, lane: laneOf(job.spec) })
     : saveTogether(session, items);
 }
 
@@ -53,15 +59,35 @@ async function saveTogether(
   });
 }
 
-/** One step after the other, in one job: the time of this is all there is to them. */
-async function saveAlone(session: Session, item: CommitItem): Promise<(Saved | Promise<Saved>)[]> {
+/** What comes alone, as steps of one job do: the time of this is all there is to it. */
+async function saveAlone(
+  session: Session,
+  item: CommitItem,
+  saving: Promise<Outcome[]>,
+): Promise<(Saved | Promise<Saved>)[]> {
   try {
-    const [outcome] = await saveRecord(session.listed, item);
-    if (outcome !== undefined) return [{ reply: SAVED, now: outcome.now }];
+    const [outcome] = await saving;
+    if (outcome !== undefined) {
+      remember(session, item);
+      return [{ reply: SAVED, now: outcome.now }];
+    }
   } catch (error) {
     if (!isConflict(error) && !isUnreadable(error)) throw error;
   }
   return [saveCarefully(session, item)];
+}
+
+/** A job that may run at once: those who wait for such hear of it from the server, while this process hears that it is saved. */
+async function saveStart(
+  session: Session,
+  item: CommitItem,
+  { board, lane }: { board: NoticeBoard; lane: string },
+): Promise<readonly (Saved | Promise<Saved>)[]> {
+  const notice = board.noticeOf(lane);
+  if (notice === null) return saveTogether(session, [item]);
+  const saved = await saveAlone(session, item, saveCreates(session.listedWith(notice), [item]));
+  board.told(lane);
+  return saved.map((one) => (one instanceof Promise ? one : { ...one, told: true }));
 }
 
 /** A step record that brings nothing along. */

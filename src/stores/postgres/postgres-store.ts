@@ -40,7 +40,8 @@ import { notifiedWakeUps } from './wake-ups.js';
 function answered(saved: readonly Saved[]): CommitReplies {
   let now = 0;
   for (const one of saved) now = Math.max(now, one.now);
-  return { now, replies: saved.map(({ reply }) => reply) };
+  const replies = saved.map(({ reply }) => reply);
+  return saved.every(({ told }) => told === true) ? { now, replies, told: true } : { now, replies };
 }
 
 const nothing = (now: number): CommitReplies => ({ now, replies: [] });
@@ -72,7 +73,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     throw error;
   }
   const { single, listed } = session;
-  const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items), {
+  const wakeUps = notifiedWakeUps(session, options.clock);
+  const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items, wakeUps), {
     most: MOST_IN_GROUP,
     weigh: (item) => weightOf(item.body.length + (item.dlqItem?.payload.length ?? 0)),
     abreast: GROUPS_ABREAST,
@@ -99,7 +101,6 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     weigh: ({ limit }) => limit,
   });
   const hints = { skip: new SkipAhead(), few: new FewFirst(), reading: new ReadAhead() };
-  const wakeUps = notifiedWakeUps(session, options.clock);
 
   return {
     commit: (items) => (items.length === 0 ? single.now().then(nothing) : commit(items).then(answered)),

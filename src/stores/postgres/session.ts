@@ -5,7 +5,7 @@ import { RecentJobs } from '../recent-jobs.js';
 import { Connections, type Bounded } from './connections.js';
 import { isSilence, mayTryAgain, storeError } from './server-error.js';
 import { takeSilence } from './silence.js';
-import { ask, gather, types } from './statement.js';
+import { ask, gather, nameOf, types } from './statement.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
@@ -22,7 +22,7 @@ export const NOW = '(SELECT coalesce($1::bigint, (extract(epoch FROM clock_times
 /** How often a transaction is tried that the server gave up, or whose outcome is unknown. */
 const TRIES = 5;
 
-type Asked = { readonly sql: string; readonly values: readonly unknown[] };
+export type Asked = { readonly sql: string; readonly values: readonly unknown[] };
 
 /** What a transaction comes to once its last statements are done: they have been sent. */
 export type Ending<T> = { readonly answer: T; readonly last: Promise<unknown> | null };
@@ -134,12 +134,17 @@ export class Session {
   /** Statements of ours without values, such as COMMIT, on a connection of ours. What follows at once travels with them. */
   async say(client: pg.PoolClient, text: string): Promise<void> {
     gather(client);
-    await client.query({ text, query_timeout: this.silenceMs } as Bounded);
+    await ask(client, { name: null, text, values: [], isPatient: false });
   }
 
   /** A connection for a transaction of its own, which may take long. */
   connect(): Promise<pg.PoolClient> {
     return this.told(this.#careful.connect());
+  }
+
+  /** Like `listed`; what is sent right behind the statement nobody waits for, and what becomes of it is nobody's problem. */
+  listedWith(behind: Asked): Queries {
+    return this.#queries((asked) => this.#persist(() => this.#whole(this.#keyed, asked, behind)));
   }
 
   /** What `connect` has given. */
@@ -208,13 +213,17 @@ export class Session {
    * A statement as a transaction of its own, which is durable when the server answers. On connections for keys it needs their
    * settings: where these end with the transaction, it is enclosed in one.
    */
-  async #whole(connections: Connections, asked: Asked): Promise<unknown[]> {
+  async #whole(connections: Connections, asked: Asked, behind: Asked | null = null): Promise<unknown[]> {
     const connecting = connections.connect();
     const client = connecting instanceof Promise ? await connecting : connecting;
-    if (connections.needsSettings(client)) return this.#enclosed(connections, client, asked);
+    if (behind !== null) gather(client);
+    const isEnclosed = connections.needsSettings(client);
+    const answer = isEnclosed ? this.#enclosed(connections, client, asked) : this.#ask(client, asked);
+    if (behind !== null) this.#ask(client, behind).catch(() => undefined);
+    if (isEnclosed) return answer;
     let broken = true;
     try {
-      const rows = await this.#ask(client, asked);
+      const rows = await answer;
       broken = false;
       return rows;
     } catch (error) {
@@ -280,15 +289,3 @@ export class Session {
 }
 
 const rowsOf = ({ rows }: pg.QueryResult): unknown[] => rows;
-
-const names = new Map<string, string>();
-
-/** Statements are prepared once per connection; the server wants a short name for each. */
-function nameOf(sql: string): string {
-  let name = names.get(sql);
-  if (name === undefined) {
-    name = `pawl_${names.size}`;
-    names.set(sql, name);
-  }
-  return name;
-}

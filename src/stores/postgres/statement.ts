@@ -7,9 +7,9 @@ const { submit: submitInFull } = pg.Query.prototype as unknown as {
   readonly submit: (this: unknown, connection: pg.Connection) => Error | null;
 };
 
-export type Prepared = {
-  /** By which each connection prepares it once. */
-  readonly name: string;
+export type Worded = {
+  /** By which each connection prepares it once. Null: it has no values, such as COMMIT, and is sent as it is. */
+  readonly name: string | null;
   readonly text: string;
   readonly values: readonly unknown[];
   /** It may take as long as it likes: that its connection is silent meanwhile means nothing. */
@@ -41,12 +41,13 @@ type Line = {
 const lines = new WeakMap<pg.Connection, Line>();
 
 /**
- * A prepared statement on a connection of ours. The driver asks each time what its rows look like, which never changes, and
- * writes four messages: what a connection has been told once is not asked again here, and the rest is one message.
+ * A statement on a connection of ours. Of one that is prepared the driver asks each time what its rows look like, which never
+ * changes, and writes four messages: what a connection has been told once is not asked again here, and the rest is one message.
+ * Of any other it makes a copy, a result and a timer, which take longer than COMMIT does.
  */
 class Statement {
   /** For the driver, and as it calls them. */
-  readonly name: string;
+  readonly name: string | null;
   readonly text: string;
   readonly values: readonly unknown[];
   readonly portal = '';
@@ -60,7 +61,7 @@ class Statement {
   #line: Line | null = null;
   #misread: Error | null = null;
 
-  constructor({ name, text, values, isPatient }: Prepared, answer: Answer) {
+  constructor({ name, text, values, isPatient }: Worded, answer: Answer) {
     this.name = name;
     this.text = text;
     this.values = values;
@@ -70,10 +71,14 @@ class Statement {
 
   submit(connection: pg.Connection): Error | null {
     const line = lineOf(connection);
-    const columns = line.described.get(this.name);
-    const question = columns && questionOf(this.name, this.values);
     this.#line = line;
     if (!this.#isPatient) line.waiting += 1;
+    if (this.name === null) {
+      connection.query(this.text);
+      return null;
+    }
+    const columns = line.described.get(this.name);
+    const question = columns && questionOf(this.name, this.values);
     if (!question) return submitInFull.call(this, connection);
     this.#columns = columns;
     connection.stream.write(question);
@@ -98,7 +103,7 @@ class Statement {
 
   handleCommandComplete(): void {
     const described = this.#line?.described;
-    if (described?.has(this.name) === false) described.set(this.name, this.#columns);
+    if (this.name !== null && described?.has(this.name) === false) described.set(this.name, this.#columns);
   }
 
   handleReadyForQuery(): void {
@@ -163,6 +168,18 @@ export function gather(client: pg.ClientBase): void {
   process.nextTick(() => stream.uncork());
 }
 
-export function ask(client: pg.ClientBase, asked: Prepared): Promise<unknown[]> {
+export function ask(client: pg.ClientBase, asked: Worded): Promise<unknown[]> {
   return new Promise((resolve, reject) => void client.query(new Statement(asked, { resolve, reject })));
+}
+
+const names = new Map<string, string>();
+
+/** Statements are prepared once per connection; the server wants a short name for each. */
+export function nameOf(sql: string): string {
+  let name = names.get(sql);
+  if (name === undefined) {
+    name = `pawl_${names.size}`;
+    names.set(sql, name);
+  }
+  return name;
 }

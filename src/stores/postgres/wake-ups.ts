@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { localWakeUps } from '../local-wake-ups.js';
 import { nowAndThen } from '../now-and-then.js';
-import type { Session } from './session.js';
+import type { Asked, Session } from './session.js';
 import { KEEP_ALIVE, leave } from './silence.js';
 
 const CHANNEL = 'pawl_wake';
@@ -17,6 +17,14 @@ const MOST_BYTES = 7_000;
 /** What it tells of is durable already, so it need not wait for the disk itself. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
 
+/** For those who tell others of a commit along with it. */
+export type NoticeBoard = {
+  /** What to send right behind it, so that it is told of as soon as it counts. Null: not now, but `wake` when it is saved. */
+  readonly noticeOf: (lane: string) => Asked | null;
+  /** It has been saved. */
+  readonly told: (lane: string) => void;
+};
+
 /**
  * Wake-ups across processes, by LISTEN and NOTIFY: never inside the transaction that saves, where a notification
  * would make all of them queue for one lock, and never relied upon. A failure here is nobody's problem.
@@ -24,7 +32,7 @@ const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify(
 export function notifiedWakeUps(
   session: Session,
   clock: Pick<Clock, 'after'>,
-): Pick<Store, 'wake' | 'listen'> & { stop(): Promise<void> } {
+): Pick<Store, 'wake' | 'listen'> & NoticeBoard & { stop(): Promise<void> } {
   const local = localWakeUps();
   const pending = new Set<string>();
   let listener: Listener | null = null;
@@ -39,6 +47,12 @@ export function notifiedWakeUps(
   });
 
   return {
+    noticeOf(lane) {
+      const payload = JSON.stringify([lane]);
+      const mayGo = session.listens && Buffer.byteLength(payload) <= MOST_BYTES && notify.take();
+      return mayGo ? { sql: NOTIFY, values: [CHANNEL, payload] } : null;
+    },
+    told: (lane) => local.wake([lane]),
     wake(lanes) {
       local.wake(lanes);
       if (!session.listens || lanes.length === 0) return;

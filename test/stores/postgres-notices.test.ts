@@ -1,0 +1,127 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { task } from '../../src/index.js';
+import { laneOf } from '../../src/kernel/index.js';
+import type { Store } from '../../src/ports/store.js';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
+import { fakeClock, T0, testApp } from '../../src/testkit/index.js';
+import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { behindPooler } from './behind-pooler.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+const work = task({ name: 'work' }, () => null);
+const LANE = laneOf({ task: 'work', queue: 'default', version: null });
+const END = 'end';
+
+/** An application that only starts jobs, by a clock that stands still, and what another process hears of it. */
+async function ground({ through = async (url: string) => url } = {}) {
+  const url = await server.createDatabase();
+  const clock = fakeClock(T0);
+  const kept = await postgresStore({ url: await through(url), clock, now: () => clock.now() });
+  const woken: string[] = [];
+  const wake = (lanes: readonly string[]) => {
+    woken.push(...lanes);
+    kept.wake(lanes);
+  };
+  const store: Store = { ...kept, wake };
+  const rig = await testApp({ store, clock, work: false });
+  const ear = new pg.Client({ connectionString: url });
+  await ear.connect();
+  await ear.query('LISTEN pawl_wake');
+  const lanes: string[] = [];
+  let isEnded = (): void => undefined;
+  ear.on('notification', ({ payload }) => {
+    const some = JSON.parse(payload ?? '[]') as string[];
+    if (some.includes(END)) isEnded();
+    else lanes.push(...some);
+  });
+  onTestFinished(async () => {
+    await ear.end();
+    await rig.stop();
+  });
+  /** What was heard since: the server hands out notifications in the order of their transactions. */
+  const heard = async (): Promise<string[]> => {
+    const ended = new Promise<void>((resolve) => {
+      isEnded = resolve;
+    });
+    await ear.query(`SELECT pg_notify('pawl_wake', '["${END}"]')`);
+    await ended;
+    return lanes.splice(0);
+  };
+  return { app: rig.app, store, clock, woken, heard };
+}
+
+describe('GUA-13 a start that comes alone', () => {
+  test('is told of along with it, once', async () => {
+    const { app, clock, heard, woken } = await ground();
+    for (let starts = 0; starts < 3; starts++) {
+      await app.start(work, null);
+      await expect.poll(heard).toEqual([LANE]);
+      clock.advance(1_000);
+    }
+    expect(woken).toEqual([]);
+    expect(await heard()).toEqual([]);
+  });
+
+  test('is told of a little later if it comes right behind another', async () => {
+    const { app, clock, heard, woken } = await ground();
+    await app.start(work, null);
+    await expect.poll(heard).toEqual([LANE]);
+    await app.start(work, null);
+    expect(woken).toEqual([LANE]);
+    expect(await heard()).toEqual([]);
+    clock.advance(5);
+    await expect.poll(heard).toEqual([LANE]);
+  });
+
+  test('is told of within its process as well', async () => {
+    const { app, store } = await ground();
+    const lanes: string[] = [];
+    const stop = store.listen((some) => lanes.push(...some));
+    await app.start(work, null);
+    expect(lanes).toContain(LANE);
+    await stop();
+  });
+
+  test('is told of behind a pooler, too', async () => {
+    const { app, heard, woken } = await ground({ through: behindPooler });
+    await app.start(work, null);
+    await expect.poll(heard).toEqual([LANE]);
+    expect(woken).toEqual([]);
+  });
+
+  test('is not told of before its time', async () => {
+    const { app, heard, woken } = await ground();
+    await app.start(work, null, { delay: '1h' });
+    expect(await heard()).toEqual([]);
+    expect(woken).toEqual([]);
+  });
+
+  test('is refused if its id is taken, and the next is told of', async () => {
+    const { app, store, clock, heard } = await ground();
+    const start = () => app.start(work, null, { jobId: 'one-and-only' });
+    await start();
+    clock.advance(1_000);
+    await expect(start()).rejects.toMatchObject({ code: 'JOB_EXISTS' });
+    expect((await store.counts({ tenantId: null })).counts).toEqual({ queued: 1 });
+    clock.advance(1_000);
+    await heard();
+    await app.start(work, null);
+    await expect.poll(heard).toContain(LANE);
+  });
+});
+
+test('GUA-13 starts that come together are told of once they are saved', async () => {
+  const { app, clock, heard, woken } = await ground();
+  await app.start(work, null);
+  await expect.poll(heard).toEqual([LANE]);
+  clock.advance(1_000);
+  await Promise.all([app.start(work, null), app.start(work, null)]);
+  expect(woken).toEqual([LANE, LANE]);
+  await expect.poll(heard).toEqual([LANE]);
+});
