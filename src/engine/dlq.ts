@@ -12,7 +12,7 @@ import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
 import { ownJob } from './own-job.js';
 import { createItem } from './start-jobs.js';
-import { patience, send } from './send.js';
+import { patience, sendOne } from './send.js';
 
 /** Which items: all that fit every member that is given. */
 export type DlqFilter = {
@@ -77,12 +77,9 @@ export async function requeue(
   const commit = createItem(engine, { spec, input: item.payload, identities: [] }, authority.actor, {
     dlqItem,
   });
-  const {
-    replies: [reply],
-    told,
-  } = await send(engine, [commit], { goOn: patience(engine) });
-  if (!reply?.ok || commit.job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
-  engine.announce(commit.job, { told });
+  const reply = await sendOne(engine, commit, { goOn: patience(engine) });
+  if (!reply.ok || commit.job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
+  engine.announce(commit.job);
   await recordAudit(engine, { tenantId: item.tenantId, subject: dlqId, ...action });
   return commit.job;
 }

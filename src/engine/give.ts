@@ -4,7 +4,7 @@ import { consequencesOf } from './consequences.js';
 import type { Engine } from './engine.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
 import { readSteps } from './read-log.js';
-import { patience, send } from './send.js';
+import { patience, sendOne } from './send.js';
 
 /** What to ask of a job as it stands; null: nothing any more. What else it goes by it must read anew each time. */
 export type Order = (found: Loaded) => Asked | null | Promise<Asked | null>;
@@ -45,10 +45,8 @@ export async function give(
     const extras = { ...asked.extras, ...(await consequencesOf(engine, found, events)) };
     const commands = [asked.command];
     const item = prepareCommit(found, { jobId, commandId: engine.nextCommandId(), events, commands }, extras);
-    const {
-      replies: [reply],
-    } = await send(engine, [item], { goOn });
-    if (reply?.ok) {
+    const reply = await sendOne(engine, item, { goOn });
+    if (reply.ok) {
       const job = item.job ?? found.job;
       engine.meters.committed(job.spec.tenantId, events);
       engine.announceMail(item.outbox);

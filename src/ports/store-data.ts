@@ -71,7 +71,7 @@ export type CommitReply =
   | { readonly ok: false; readonly code: 'IDENTITY_TAKEN'; readonly owners: readonly (string | null)[] };
 export type CommitReplies = Reply<{
   readonly replies: readonly CommitReply[];
-  /** Whoever listens to the lanes of jobs that are ready by it has been told so already, and need not be woken. */
+  /** Whoever listens to the lanes of jobs that are ready by it is being told so already, and need not be woken. */
   readonly told?: true;
 }>;
 

@@ -18,23 +18,22 @@ export function nowAndThen(clock: Pick<Clock, 'after'>, apartMs: number, run: ()
     isWanted = false;
     run();
   };
-  const rest = (): void => {
-    isResting = isWanted;
-    if (!isWanted) return;
+  const take = (): boolean => {
+    if (isResting) return false;
+    isResting = true;
     clock.after(apartMs, rest);
-    flush();
+    return true;
+  };
+  const rest = (): void => {
+    isResting = false;
+    if (isWanted && take()) flush();
   };
   return {
     soon() {
       isWanted = true;
-      if (!isResting) rest();
+      if (take()) flush();
     },
-    take() {
-      if (isResting) return false;
-      isResting = true;
-      clock.after(apartMs, rest);
-      return true;
-    },
+    take,
     flush,
   };
 }

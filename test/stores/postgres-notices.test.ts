@@ -29,7 +29,9 @@ async function ground({ through = async (url: string) => url } = {}) {
     kept.wake(lanes);
   };
   const store: Store = { ...kept, wake };
-  const rig = await testApp({ store, clock, work: false });
+  const { app } = await testApp({ store, clock, work: false });
+  let closing: Promise<void> | null = null;
+  const close = () => (closing ??= app.close());
   const ear = new pg.Client({ connectionString: url });
   await ear.connect();
   await ear.query('LISTEN pawl_wake');
@@ -42,7 +44,7 @@ async function ground({ through = async (url: string) => url } = {}) {
   });
   onTestFinished(async () => {
     await ear.end();
-    await rig.stop();
+    await close();
   });
   /** What was heard since: the server hands out notifications in the order of their transactions. */
   const heard = async (): Promise<string[]> => {
@@ -53,7 +55,7 @@ async function ground({ through = async (url: string) => url } = {}) {
     await ended;
     return lanes.splice(0);
   };
-  return { app: rig.app, store, clock, woken, heard };
+  return { app, store, clock, woken, heard, close };
 }
 
 describe('GUA-13 a start that comes alone', () => {
@@ -95,6 +97,19 @@ describe('GUA-13 a start that comes alone', () => {
     expect(woken).toEqual([]);
   });
 
+  test('is told of once it is saved where no connection can listen', async () => {
+    const { app, woken } = await ground({ through: async (url) => `${url}?prepare=false` });
+    await app.start(work, null);
+    expect(woken).toEqual([LANE]);
+  });
+
+  test('is told of by an application that is closed right after it', async () => {
+    const { app, heard, close } = await ground();
+    await app.start(work, null);
+    await close();
+    await expect.poll(heard).toEqual([LANE]);
+  });
+
   test('is not told of before its time', async () => {
     const { app, heard, woken } = await ground();
     await app.start(work, null, { delay: '1h' });
@@ -102,17 +117,20 @@ describe('GUA-13 a start that comes alone', () => {
     expect(woken).toEqual([]);
   });
 
-  test('is refused if its id is taken, and the next is told of', async () => {
-    const { app, store, clock, heard } = await ground();
-    const start = () => app.start(work, null, { jobId: 'one-and-only' });
-    await start();
+  test('is not told of if there is one with its key, and the next is', async () => {
+    const { app, clock, heard, woken } = await ground();
+    const start = () => app.start(work, null, { idempotencyKey: 'once' });
+    expect(await start()).toMatchObject({ idempotentHit: false });
+    await expect.poll(heard).toEqual([LANE]);
+    for (let hits = 0; hits < 3; hits++) {
+      clock.advance(1_000);
+      expect(await start()).toMatchObject({ idempotentHit: true });
+      expect(await heard()).toEqual([]);
+    }
     clock.advance(1_000);
-    await expect(start()).rejects.toMatchObject({ code: 'JOB_EXISTS' });
-    expect((await store.counts({ tenantId: null })).counts).toEqual({ queued: 1 });
-    clock.advance(1_000);
-    await heard();
     await app.start(work, null);
-    await expect.poll(heard).toContain(LANE);
+    await expect.poll(heard).toEqual([LANE]);
+    expect(woken).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { TcpProxy } from '../../src/matrix/tcp-proxy.js';
 import { binaryArray } from '../../src/stores/postgres/binary-array.js';
 import { Session } from '../../src/stores/postgres/session.js';
@@ -73,6 +73,48 @@ test.each([true, false])(
     for (let times = 0; times < 3; times++) expect(await echo()).toEqual([arrived]);
   },
 );
+
+describe('a notice right behind a statement', () => {
+  const ONE = 'SELECT 1 AS one';
+  const noticeOf = (sql: string) => {
+    let losses = 0;
+    const notice = { asked: { sql, values: [] }, lost: () => void (losses += 1) };
+    return { notice, losses: () => losses };
+  };
+
+  test.each([false, true])('is nothing that anybody waits for (behind a pooler: %s)', async (pooler) => {
+    const { session } = await sessionOf({ pooler });
+    const LOCK = 'SELECT pg_advisory_xact_lock(7)';
+    const { notice, losses } = noticeOf(LOCK);
+    await session.transaction(async (db) => {
+      await db.rows(LOCK);
+      expect(await session.listedWith(notice).rows(ONE)).toEqual([{ one: 1 }]);
+    });
+    await session.transaction((db) => db.rows(LOCK));
+    expect(losses()).toBe(0);
+  });
+
+  test.each([
+    ['fails', 'SELECT 1 / 0'],
+    ['takes its connection down', 'SELECT pg_terminate_backend(pg_backend_pid())'],
+  ])('that %s is told to be lost, and nothing else is', async (_, sql) => {
+    const { session } = await sessionOf();
+    for (let times = 1; times <= 3; times++) {
+      const { notice, losses } = noticeOf(sql);
+      expect(await session.listedWith(notice).rows(ONE)).toEqual([{ one: 1 }]);
+      await expect.poll(losses).toBe(1);
+      expect(await session.listed.rows(ONE)).toEqual([{ one: 1 }]);
+    }
+  });
+
+  test('goes out although the statement fails', async () => {
+    const { session } = await sessionOf();
+    const { notice, losses } = noticeOf(ONE);
+    await expect(session.listedWith(notice).rows('SELECT 1 / 0')).rejects.toThrow('division by zero');
+    expect(await session.listed.rows(ONE)).toEqual([{ one: 1 }]);
+    expect(losses()).toBe(0);
+  });
+});
 
 test('a kind of value that only the driver knows how to send is sent by it', async () => {
   const { session } = await sessionOf();

@@ -38,13 +38,13 @@ export class WorkerDesk {
     await this.engine.subscriptions.refreshIfStale();
     const decided = await Promise.all(asked.map((one) => this.#decide(one, caller)));
     const items = decided.flatMap((one) => ('item' in one ? [one.item] : []));
-    const { replies } =
-      items.length > 0 ? await this.engine.store.commit(items) : { replies: [] as CommitReply[] };
+    const { replies, told } =
+      items.length > 0 ? await this.engine.store.commit(items) : { replies: [], told: undefined };
     let next = 0;
     return decided.map((one) => {
       if (!('item' in one)) return 'reply' in one ? one.reply : one;
       const reply = replies[next++] as CommitReply;
-      if (reply.ok) this.#saved(one, reply);
+      if (reply.ok) this.#saved(one, { repeated: reply.repeated, told });
       return reply;
     });
   }
@@ -81,7 +81,7 @@ export class WorkerDesk {
 
   #saved(
     { item, before, after }: Extract<Decided, { item: unknown }>,
-    { repeated }: { repeated: boolean },
+    { repeated, told }: { repeated: boolean; told: true | undefined },
   ): void {
     const { engine } = this;
     // What stands there under this name is what was saved first, which need not be what was sent now.
@@ -89,7 +89,7 @@ export class WorkerDesk {
     engine.announceMail(item.outbox);
     const { job } = item;
     if (job === null) return;
-    engine.announce(job);
+    engine.announce(job, { told });
     if (before?.status === 'running' && job.status !== 'running') this.#left(before, job);
   }
 

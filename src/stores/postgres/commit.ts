@@ -67,7 +67,7 @@ async function saveAlone(
 ): Promise<(Saved | Promise<Saved>)[]> {
   try {
     const [outcome] = await saving;
-    if (outcome !== undefined) {
+    if (outcome?.count === 1) {
       remember(session, item);
       return [{ reply: SAVED, now: outcome.now }];
     }
@@ -83,11 +83,14 @@ async function saveStart(
   item: CommitItem,
   { board, lane }: { board: NoticeBoard; lane: string },
 ): Promise<readonly (Saved | Promise<Saved>)[]> {
-  const notice = board.noticeOf(lane);
-  if (notice === null) return saveTogether(session, [item]);
+  const notice = board.noticeOf(item.jobId, lane);
+  if (notice === null) return saveAlone(session, item, saveCreates(session.listed, [item]));
   const saved = await saveAlone(session, item, saveCreates(session.listedWith(notice), [item]));
-  board.told(lane);
-  return saved.map((one) => (one instanceof Promise ? one : { ...one, told: true }));
+  return saved.map((one) => {
+    if (one instanceof Promise) return one;
+    board.tellHere(lane);
+    return { ...one, told: true };
+  });
 }
 
 /** A step record that brings nothing along. */

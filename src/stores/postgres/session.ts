@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
 import type { Loaded } from '../../ports/store.js';
 import { RecentJobs } from '../recent-jobs.js';
@@ -6,6 +6,7 @@ import { Connections, type Bounded } from './connections.js';
 import { isSilence, mayTryAgain, storeError } from './server-error.js';
 import { takeSilence } from './silence.js';
 import { ask, gather, nameOf, types } from './statement.js';
+import { followed, whole, type Asked, type Line, type Notice } from './whole.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
@@ -21,8 +22,6 @@ export const NOW = '(SELECT coalesce($1::bigint, (extract(epoch FROM clock_times
 
 /** How often a transaction is tried that the server gave up, or whose outcome is unknown. */
 const TRIES = 5;
-
-export type Asked = { readonly sql: string; readonly values: readonly unknown[] };
 
 /** What a transaction comes to once its last statements are done: they have been sent. */
 export type Ending<T> = { readonly answer: T; readonly last: Promise<unknown> | null };
@@ -54,6 +53,10 @@ export class Session {
   readonly #careful: Connections;
   readonly #leasing: Connections;
   readonly #clock: (() => number) | undefined;
+  readonly #line: Line = {
+    ask: (client, asked) => this.#ask(client, asked),
+    say: (client, text) => this.say(client, text),
+  };
   readonly #prepares: boolean;
   readonly url: string;
   readonly silenceMs: number;
@@ -77,8 +80,13 @@ export class Session {
     this.#careful = new Connections({ ...shared, max: MOST_CAREFUL, isKeyed: false });
     this.#leasing = new Connections({ ...shared, max: MOST_LEASING, isKeyed: true });
     this.#clock = now;
-    this.listed = this.#queries((asked) => this.#persist(() => this.#whole(this.#keyed, asked)));
-    this.single = this.#queries((asked) => this.#persist(() => this.#whole(this.#reading, asked)));
+    this.listed = this.#queries((asked) => this.#persist(() => whole(this.#line, this.#keyed, asked)));
+    this.single = this.#queries((asked) => this.#persist(() => whole(this.#line, this.#reading, asked)));
+  }
+
+  /** Like `listed`, for one statement. Nobody waits for the notice, which travels right behind it. */
+  listedWith(notice: Notice): Queries {
+    return this.#queries((asked) => this.#persist(() => followed(this.#line, this.#keyed, asked, notice)));
   }
 
   get listens(): boolean {
@@ -142,11 +150,6 @@ export class Session {
     return this.told(this.#careful.connect());
   }
 
-  /** Like `listed`; what is sent right behind the statement nobody waits for, and what becomes of it is nobody's problem. */
-  listedWith(behind: Asked): Queries {
-    return this.#queries((asked) => this.#persist(() => this.#whole(this.#keyed, asked, behind)));
-  }
-
   /** What `connect` has given. */
   release(client: pg.PoolClient, broken: boolean): void {
     this.#careful.release(client, broken);
@@ -207,49 +210,6 @@ export class Session {
     } finally {
       connections.release(client, broken);
     }
-  }
-
-  /**
-   * A statement as a transaction of its own, which is durable when the server answers. On connections for keys it needs their
-   * settings: where these end with the transaction, it is enclosed in one.
-   */
-  async #whole(connections: Connections, asked: Asked, behind: Asked | null = null): Promise<unknown[]> {
-    const connecting = connections.connect();
-    const client = connecting instanceof Promise ? await connecting : connecting;
-    if (behind !== null) gather(client);
-    const isEnclosed = connections.needsSettings(client);
-    const answer = isEnclosed ? this.#enclosed(connections, client, asked) : this.#ask(client, asked);
-    if (behind !== null) this.#ask(client, behind).catch(() => undefined);
-    if (isEnclosed) return answer;
-    let broken = true;
-    try {
-      const rows = await answer;
-      broken = false;
-      return rows;
-    } catch (error) {
-      broken = !(error instanceof pg.DatabaseError && error.severity === 'ERROR');
-      throw error;
-    } finally {
-      connections.release(client, broken);
-    }
-  }
-
-  /** All of it travels together: if the statement fails, the server takes the COMMIT behind it for a rollback. */
-  async #enclosed(connections: Connections, client: pg.PoolClient, asked: Asked): Promise<unknown[]> {
-    const [begun, rows, ended] = await Promise.allSettled([
-      this.say(client, connections.beginOf(client)),
-      this.#ask(client, asked),
-      this.say(client, 'COMMIT'),
-    ]);
-    connections.release(client, ended.status === 'rejected');
-    const failed = [begun, rows, ended].flatMap((one) =>
-      one.status === 'rejected' ? [one.reason as unknown] : [],
-    );
-    // Of a silent network any of them may be the first to tell; to the others their connection has broken.
-    if (failed.some(isSilence)) throw failed.find(isSilence);
-    if (rows.status === 'rejected') throw rows.reason;
-    if (ended.status === 'rejected') throw ended.reason;
-    return rows.value;
   }
 
   async #persist<T>(attempt: () => Promise<T>): Promise<T> {

@@ -3,8 +3,9 @@ import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { localWakeUps } from '../local-wake-ups.js';
 import { nowAndThen } from '../now-and-then.js';
-import type { Asked, Session } from './session.js';
+import type { Session } from './session.js';
 import { KEEP_ALIVE, leave } from './silence.js';
+import type { Notice } from './whole.js';
 
 const CHANNEL = 'pawl_wake';
 /** The first notification goes at once; what follows within this time is collected, since each one costs a statement. */
@@ -16,13 +17,14 @@ const MOST_BYTES = 7_000;
 
 /** What it tells of is durable already, so it need not wait for the disk itself. */
 const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`;
+/** The same unless its start was refused. */
+const NOTIFY_OF_JOB = `${NOTIFY} WHERE EXISTS (SELECT 1 FROM pawl.jobs WHERE job_id = $3)`;
 
-/** For those who tell others of a commit along with it. */
 export type NoticeBoard = {
-  /** What to send right behind it, so that it is told of as soon as it counts. Null: not now, but `wake` when it is saved. */
-  readonly noticeOf: (lane: string) => Asked | null;
-  /** It has been saved. */
-  readonly told: (lane: string) => void;
+  /** Of a job, for right behind its start. Null: not now, so that those who wait for it have to be woken once it is saved. */
+  readonly noticeOf: (jobId: string, lane: string) => Notice | null;
+  /** Wakes those who wait within this process. */
+  readonly tellHere: (lane: string) => void;
 };
 
 /**
@@ -47,12 +49,16 @@ export function notifiedWakeUps(
   });
 
   return {
-    noticeOf(lane) {
+    noticeOf(jobId, lane) {
       const payload = JSON.stringify([lane]);
-      const mayGo = session.listens && Buffer.byteLength(payload) <= MOST_BYTES && notify.take();
-      return mayGo ? { sql: NOTIFY, values: [CHANNEL, payload] } : null;
+      if (!session.listens || Buffer.byteLength(payload) > MOST_BYTES || !notify.take()) return null;
+      const lost = () => {
+        pending.add(lane);
+        notify.soon();
+      };
+      return { asked: { sql: NOTIFY_OF_JOB, values: [CHANNEL, payload, jobId] }, lost };
     },
-    told: (lane) => local.wake([lane]),
+    tellHere: (lane) => local.wake([lane]),
     wake(lanes) {
       local.wake(lanes);
       if (!session.listens || lanes.length === 0) return;
