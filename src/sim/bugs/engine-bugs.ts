@@ -41,8 +41,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
   {
     name: 'children never started',
     file: 'engine/deliver-outbox',
-    from: 'if (items.length > 0)',
-    to: 'if (items.length > 1)',
+    from: 'if (items.length === 0)',
+    to: 'if (items.length <= 1)',
   },
   {
     name: 'end of a child not written down',
