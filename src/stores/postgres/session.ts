@@ -6,7 +6,7 @@ import { Connections, type Bounded } from './connections.js';
 import { isSilence, mayTryAgain, storeError } from './server-error.js';
 import { takeSilence } from './silence.js';
 import { ask, gather, nameOf, types } from './statement.js';
-import { followed, whole, type Asked, type Line, type Notice } from './whole.js';
+import { followed, whole, type Asked, type Wire, type Notice } from './whole.js';
 
 /** What SQL is sent through: a connection within a transaction, or any connection for a read. */
 export interface Queries {
@@ -53,7 +53,7 @@ export class Session {
   readonly #careful: Connections;
   readonly #leasing: Connections;
   readonly #clock: (() => number) | undefined;
-  readonly #line: Line = {
+  readonly #wire: Wire = {
     ask: (client, asked) => this.#ask(client, asked),
     say: (client, text) => this.say(client, text),
   };
@@ -80,13 +80,13 @@ export class Session {
     this.#careful = new Connections({ ...shared, max: MOST_CAREFUL, isKeyed: false });
     this.#leasing = new Connections({ ...shared, max: MOST_LEASING, isKeyed: true });
     this.#clock = now;
-    this.listed = this.#queries((asked) => this.#persist(() => whole(this.#line, this.#keyed, asked)));
-    this.single = this.#queries((asked) => this.#persist(() => whole(this.#line, this.#reading, asked)));
+    this.listed = this.#queries((asked) => this.#persist(() => whole(this.#wire, this.#keyed, asked)));
+    this.single = this.#queries((asked) => this.#persist(() => whole(this.#wire, this.#reading, asked)));
   }
 
   /** Like `listed`, for one statement. Nobody waits for the notice, which travels right behind it. */
   listedWith(notice: Notice): Queries {
-    return this.#queries((asked) => this.#persist(() => followed(this.#line, this.#keyed, asked, notice)));
+    return this.#queries((asked) => this.#persist(() => followed(this.#wire, this.#keyed, asked, notice)));
   }
 
   get listens(): boolean {

@@ -6,7 +6,7 @@ import { gather } from './statement.js';
 export type Asked = { readonly sql: string; readonly values: readonly unknown[] };
 
 /** How a connection is spoken to. */
-export type Line = {
+export type Wire = {
   readonly ask: (client: pg.PoolClient, asked: Asked) => Promise<unknown[]>;
   /** What has no values, such as COMMIT. */
   readonly say: (client: pg.PoolClient, text: string) => Promise<void>;
@@ -16,13 +16,13 @@ export type Line = {
  * A statement as a transaction of its own, which is durable when the server answers. On connections for keys it needs their
  * settings: where these end with the transaction, it is enclosed in one.
  */
-export async function whole(line: Line, connections: Connections, asked: Asked): Promise<unknown[]> {
+export async function whole(wire: Wire, connections: Connections, asked: Asked): Promise<unknown[]> {
   const connecting = connections.connect();
   const client = connecting instanceof Promise ? await connecting : connecting;
-  if (connections.needsSettings(client)) return enclosed(line, connections, client, asked);
+  if (connections.needsSettings(client)) return enclosed(wire, connections, client, asked);
   let broken = true;
   try {
-    const rows = await line.ask(client, asked);
+    const rows = await wire.ask(client, asked);
     broken = false;
     return rows;
   } catch (error) {
@@ -41,20 +41,20 @@ export type Notice = { readonly asked: Asked; readonly lost: () => void };
  * transaction has to enclose the statement, the notice goes by itself.
  */
 export async function followed(
-  line: Line,
+  wire: Wire,
   connections: Connections,
   asked: Asked,
   notice: Notice,
 ): Promise<unknown[]> {
   const client = await connections.connect();
   if (connections.needsSettings(client)) {
-    const rows = await enclosed(line, connections, client, asked);
-    whole(line, connections, notice.asked).catch(notice.lost);
+    const rows = await enclosed(wire, connections, client, asked);
+    whole(wire, connections, notice.asked).catch(notice.lost);
     return rows;
   }
   gather(client);
-  const answer = line.ask(client, asked);
-  line.ask(client, notice.asked).then(
+  const answer = wire.ask(client, asked);
+  wire.ask(client, notice.asked).then(
     () => connections.release(client, false),
     (error: unknown) => {
       connections.release(client, breaks(error));
@@ -70,7 +70,7 @@ const breaks = (error: unknown): boolean =>
 
 /** All of it travels together: if the statement fails, the server takes the COMMIT behind it for a rollback. */
 async function enclosed(
-  { ask, say }: Line,
+  { ask, say }: Wire,
   connections: Connections,
   client: pg.PoolClient,
   asked: Asked,
