@@ -4,6 +4,8 @@ import { task } from '../../src/index.js';
 import { laneOf } from '../../src/kernel/index.js';
 import type { Store } from '../../src/ports/store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
+import { Session } from '../../src/stores/postgres/session.js';
+import { notifiedWakeUps } from '../../src/stores/postgres/wake-ups.js';
 import { fakeClock, T0, testApp } from '../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { behindPooler } from './behind-pooler.js';
@@ -55,7 +57,7 @@ async function ground({ through = async (url: string) => url } = {}) {
     await ended;
     return lanes.splice(0);
   };
-  return { app, store, clock, woken, heard, close };
+  return { url, app, store, clock, woken, heard, close };
 }
 
 describe('GUA-13 a start that comes alone', () => {
@@ -132,6 +134,18 @@ describe('GUA-13 a start that comes alone', () => {
     await expect.poll(heard).toEqual([LANE]);
     expect(woken).toEqual([]);
   });
+});
+
+test('GUA-13 a notice that got lost is sent again, a little later', async () => {
+  const { url, clock, heard } = await ground();
+  const session = new Session({ url });
+  onTestFinished(() => session.close());
+  const { noticeOf } = notifiedWakeUps(session, clock);
+  const notice = noticeOf('some-job', LANE);
+  notice?.lost();
+  expect(await heard()).toEqual([]);
+  clock.advance(5);
+  await expect.poll(heard).toEqual([LANE]);
 });
 
 test('GUA-13 starts that come together are told of once they are saved', async () => {
