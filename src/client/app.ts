@@ -91,7 +91,9 @@ export class Pawl {
   readonly evidence: Evidence;
   readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
   #forgetSignals: () => void = () => undefined;
-  #closed = false;
+  /** Once every worker that was told to stop has stopped. */
+  #stopped: Promise<unknown> = Promise.resolve();
+  #closed: Promise<void> | null = null;
 
   constructor(engine: Engine, { tasks, hooks, tracing, retention, session }: Parts) {
     this.#engine = engine;
@@ -235,25 +237,33 @@ export class Pawl {
     await worker.start();
   }
 
-  /** Stops working: no new jobs, and those that run end or are handed back. Safe to call twice, or before `work`. */
+  /**
+   * Stops working: no new jobs, and those that run end or are handed back. Safe to call twice, or before `work`: whoever
+   * asks again waits for the same end.
+   */
   async stop(): Promise<void> {
     const { current, drainMs } = this.#worker;
     this.#worker.current = null;
     this.#forgetSignals();
-    await current?.stop({ drainMs });
+    if (current !== null) this.#stopped = Promise.all([this.#stopped, current.stop({ drainMs })]);
+    await this.#stopped;
   }
 
   /** Stops, and lets go of the store. */
-  async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     await this.stop();
     this.#engine.alarms.stop();
     await this.#engine.store.close();
   }
 
   #expectOpen(): void {
-    if (this.#closed) throw new PawlError('APP_CLOSED', { detail: 'it cannot start or run jobs any more' });
+    if (this.#closed !== null)
+      throw new PawlError('APP_CLOSED', { detail: 'it cannot start or run jobs any more' });
   }
 
   #handle<R>({ job, idempotentHit }: Started): Start<R> {

@@ -19,8 +19,8 @@ export class Callbacks {
   }
 
   /**
-   * From now on, within two seconds, `url` hears of every change, signed with the secret in the answer; of alerts too, or
-   * instead, where `events` says so.
+   * From now on, within two seconds, `url` hears of every change, signed with the secret in the answer; of steps and alerts
+   * too, or instead, where `events` says so.
    */
   subscribe({
     tenantId = DEFAULT_TENANT,

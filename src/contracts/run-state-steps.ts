@@ -2,6 +2,7 @@ import {
   isTerminal,
   type Change,
   type Event,
+  type Failure,
   type Job,
   type StepRef,
   type Timestamp,
@@ -39,15 +40,37 @@ type Progress = {
   readonly message: string | null;
 };
 
-type News = StepRef & Pick<Progress, 'status'> & Partial<Progress>;
+type News = StepRef & Pick<Progress, 'status'> & Partial<Progress> & { readonly error?: StepError };
+
+export type StepError = { readonly code: string; readonly message: string };
+
+/** What one event says about a step that has a name of its own. */
+export type StepChange = {
+  readonly step: string;
+  readonly status: StepState;
+  readonly error: StepError | null;
+};
+
+/** The steps that an event moves. */
+export function stepChangesOf(event: Event): StepChange[] {
+  return newsOf(event)
+    .filter(({ step }) => !isOurs(step))
+    .map(({ status, error = null, ...ref }) => ({ step: shownName(ref), status, error }));
+}
+
+/** The engine's own. */
+const isOurs = (step: string): boolean => step.startsWith('$');
+
+const shownName = ({ step, occurrence }: StepRef): string =>
+  occurrence === 1 ? step : `${step}#${occurrence}`;
 
 /** The steps that a log speaks of, in the order in which they first appear. A job's own step runs on no host. */
 export function stepsOf(job: Job, changes: readonly Change[]): StepSnapshot[] {
   const steps = new Map<string, Progress>();
   for (const { event } of changes) {
-    for (const { step, occurrence, ...news } of newsOf(event)) {
-      if (step.startsWith('$')) continue;
-      const name = occurrence === 1 ? step : `${step}#${occurrence}`;
+    for (const { step, occurrence, error: _error, ...news } of newsOf(event)) {
+      if (isOurs(step)) continue;
+      const name = shownName({ step, occurrence });
       steps.set(name, {
         startedAt: steps.get(name)?.startedAt ?? null,
         finishedAt: null,
@@ -81,6 +104,7 @@ function newsOf(event: Event): News[] {
           startedAt,
           finishedAt: ended ? event.at : null,
           message: failure.message,
+          error: errorOf(failure),
         },
       ];
     }
@@ -89,9 +113,24 @@ function newsOf(event: Event): News[] {
     case 'effect.recorded':
       return [{ ...refOf(event), status: 'success', finishedAt: event.at }];
     case 'effect.closed':
-      return [{ ...refOf(event), status: 'failed', finishedAt: event.at, message: event.failure.message }];
+      return [
+        {
+          ...refOf(event),
+          status: 'failed',
+          finishedAt: event.at,
+          message: event.failure.message,
+          error: errorOf(event.failure),
+        },
+      ];
     case 'effect.unknown':
-      return [{ ...refOf(event), status: 'running', message: `outcome unknown: ${event.failure.message}` }];
+      return [
+        {
+          ...refOf(event),
+          status: 'running',
+          message: `outcome unknown: ${event.failure.message}`,
+          error: errorOf(event.failure),
+        },
+      ];
     case 'effect.reconciled':
       return [
         {
@@ -128,6 +167,10 @@ const OUTCOMES: Readonly<Record<WaitOutcome, Pick<Progress, 'status' | 'message'
   timeout: { status: 'failed', message: 'timed out' },
   deadline: { status: 'failed', message: 'the run passed its deadline' },
 };
+
+function errorOf({ code, message }: Failure): StepError {
+  return { code, message };
+}
 
 function refOf({ step, occurrence }: StepRef): StepRef {
   return { step, occurrence };

@@ -1,7 +1,7 @@
 import type { Change, Job, Status } from '../kernel/index.js';
 import { statusChangesOf, statusesShownAs, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
-import { stepsOf, type StepSnapshot, type StepState } from './run-state-steps.js';
+import { stepChangesOf, stepsOf, type StepSnapshot, type StepState } from './run-state-steps.js';
 import { utc, utcOrNull } from './utc.js';
 
 export type RunState = 'queued' | 'running' | 'success' | 'failed' | 'canceled' | 'interrupted';
@@ -102,16 +102,31 @@ export type RunCallback = {
 
 /** One callback for each change of the run's status. */
 export function runCallbacks(changes: readonly Change[]): RunCallback[] {
-  return statusChangesOf(runState, changes).map(({ to, change: { event, after } }) => ({
+  return statusChangesOf(runState, changes).map(({ to, change }) => {
+    const error = change.after.status === 'failed' ? lastErrorOf(change.after) : null;
+    return callbackOf(change, { status: to, step: null, error });
+  });
+}
+
+/** One callback for each change of a step. A job's own step runs on no host. */
+export function stepCallbacks(changes: readonly Change[]): RunCallback[] {
+  return changes.flatMap((change) => stepChangesOf(change.event).map((moved) => callbackOf(change, moved)));
+}
+
+function callbackOf(
+  { event, after }: Change,
+  { status, step, error }: Pick<RunCallback, 'status' | 'step' | 'error'>,
+): RunCallback {
+  return {
     run_id: after.spec.jobId,
     workflow_name: after.spec.task,
-    status: to,
-    step: null,
+    status,
+    step,
     host: null,
     timestamp: utc(event.at),
-    error: after.status === 'failed' ? lastErrorOf(after) : null,
+    error,
     version: after.rev,
-  }));
+  };
 }
 
 function messageOf(job: Job): string | null {

@@ -3,12 +3,15 @@ import type { CommitItem, OutboxEntry, OutboxOutcome } from '../ports/store.js';
 import { childWaitKey, type ChildEnd, type ChildMail } from './child-mail.js';
 import type { Engine } from './engine.js';
 import { give } from './give.js';
+import { oneByOne } from './one-by-one.js';
 import { prepareCommit } from './prepare-commit.js';
 import { patience, send } from './send.js';
 import { deliverInbox } from './signal-job.js';
 
 const PAGE = 500;
 const AGAIN_MS = 1_000;
+/** What cannot be delivered to a job whose log cannot be read is tried again, for when somebody has mended it. */
+const MENDED_MS = 60_000;
 /** A child that cannot be found for so long was purged, and needs no end any more. */
 const MOST_TRIES = 100;
 
@@ -26,17 +29,38 @@ export async function deliverOutbox(engine: Engine, { leaseMs }: { leaseMs: numb
   const of = <K extends ChildMail['kind']>(kind: K) =>
     taken.flatMap(({ mail }) => (mail.kind === kind ? [mail as MailOf<K>] : []));
 
+  await engine.subscriptions.refreshIfStale();
   const refused = await startChildren(engine, of('child.start'));
-  await tellParents(engine, [...of('child.ended'), ...refused]);
-  const outcomes = await Promise.all(
-    taken.map(async ({ entry, mail }): Promise<OutboxOutcome> => {
-      const found = mail.kind !== 'child.cancel' || (await cancelChild(engine, mail.childId));
-      if (found || entry.tries >= MOST_TRIES) return { entryId: entry.entryId, outcome: 'done' };
-      return { entryId: entry.entryId, outcome: 'again', dueAt: engine.now() + AGAIN_MS };
-    }),
-  );
+  const untold = await tellParents(engine, [...of('child.ended'), ...refused]);
+  const missing = new Set<string>();
+  const unfit = await oneByOne(engine, of('child.cancel'), {
+    doing: 'cancelling a child',
+    nameOf: ({ childId }) => childId,
+    work: async ({ childId }) => (await cancelChild(engine, childId)) || missing.add(childId),
+  });
+  const unfitIds = new Set([...untold, ...unfit.map(({ childId }) => childId)]);
+  const outcomes = taken.map(({ entry: { entryId, tries }, mail }): OutboxOutcome => {
+    const to = recipientOf(mail);
+    if (unfitIds.has(to)) return { entryId, outcome: 'again', dueAt: engine.now() + MENDED_MS };
+    if (missing.has(to) && tries < MOST_TRIES)
+      return { entryId, outcome: 'again', dueAt: engine.now() + AGAIN_MS };
+    return { entryId, outcome: 'done' };
+  });
   await engine.store.settleOutbox(outcomes);
   return entries.length === PAGE;
+}
+
+/** Whom a letter is for. */
+function recipientOf(mail: ChildMail): string {
+  switch (mail.kind) {
+    case 'child.start':
+      // Its parent is told if it cannot be started.
+      return mail.spec.parent?.jobId ?? '';
+    case 'child.cancel':
+      return mail.childId;
+    case 'child.ended':
+      return mail.parentId;
+  }
 }
 
 /**
@@ -55,7 +79,9 @@ async function startChildren(
     if (decision.ok) {
       // The same name each time: a child that was started before its bearer died is not started twice.
       const commandId = `${spec.jobId}:start`;
-      items.push(prepareCommit(null, { jobId: spec.jobId, commandId, events: decision.events }));
+      const { events } = decision;
+      const outbox = engine.subscriptions.lettersFor(spec, { rev: 1, events });
+      items.push(prepareCommit(null, { jobId: spec.jobId, commandId, events }, { outbox }));
     } else if (spec.parent !== null && (await engine.store.load(spec.jobId)).found === null) {
       // The child that another bearer starts all the same, by a clock that stood still, ends like this too.
       const isTooLate = spec.deadlineAt !== null && spec.deadlineAt <= create.now;
@@ -71,16 +97,28 @@ async function startChildren(
   }
   if (items.length === 0) return refused;
   const { told } = await send(engine, items, { goOn: patience(engine) });
-  for (const { job } of items) if (job) engine.announce(job, { told });
+  for (const { job, outbox } of items) {
+    engine.announceMail(outbox);
+    if (job) engine.announce(job, { told });
+  }
   return refused;
 }
 
-/** Everything is written down first, so that a parent that wakes finds all of its children's ends at once. */
-async function tellParents(engine: Engine, ends: readonly MailOf<'child.ended'>[]): Promise<void> {
-  await Promise.all(
+/**
+ * Everything is written down first, so that a parent that wakes finds all of its children's ends at once. Answers with the parents that
+ * could not be told.
+ */
+function tellParents(engine: Engine, ends: readonly MailOf<'child.ended'>[]): Promise<string[]> {
+  const written = Promise.all(
     ends.map(({ parentId, key, payload }) => engine.store.putMessage({ jobId: parentId, key, payload })),
   );
-  await Promise.all([...new Set(ends.map(({ parentId }) => parentId))].map((id) => deliverInbox(engine, id)));
+  return written.then(() =>
+    oneByOne(engine, [...new Set(ends.map(({ parentId }) => parentId))], {
+      doing: 'telling a parent',
+      nameOf: (parentId) => parentId,
+      work: (parentId) => deliverInbox(engine, parentId),
+    }),
+  );
 }
 
 /** False while there is no such child: its start may still be on its way. */

@@ -31,6 +31,8 @@ export async function give(
 ): Promise<Given> {
   const { store } = engine;
   const goOn = patience(engine);
+  // What is done outside because of it is decided with it.
+  if (engine.subscriptions.isStale) await engine.subscriptions.refresh();
   for (let first = known; ; first = null) {
     const found = first ?? (await store.load(jobId)).found;
     if (found === null) return { ok: false, code: 'JOB_NOT_FOUND', details: { jobId } };

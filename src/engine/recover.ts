@@ -2,6 +2,7 @@ import { isPastDeadline, type Command, type InterruptCause, type WorkerRef } fro
 import type { Loaded } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import { give } from './give.js';
+import { oneByOne } from './one-by-one.js';
 import { deliverInbox } from './signal-job.js';
 
 /** How many jobs one round looks at. Rounds follow each other at once while there is more. */
@@ -14,8 +15,10 @@ const RECOVERY: WorkerRef = { id: 'recovery', incarnation: 'recovery' };
  */
 export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null): Promise<boolean> {
   const { jobs } = await engine.store.orphans({ limit: PAGE });
-  await Promise.all(
-    jobs.map(({ job: lost }) =>
+  await oneByOne(engine, jobs, {
+    doing: 'recovering a job',
+    nameOf: ({ job }) => job.spec.jobId,
+    work: ({ job: lost }) =>
       give(engine, lost.spec.jobId, ({ job }) => {
         if (job.attemptId === null || job.attemptId !== lost.attemptId || job.status !== 'running')
           return null;
@@ -27,17 +30,18 @@ export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null
         engine.meters.leasesExpired += 1;
         return { command: { type: 'interrupt', now: engine.now(), actor: 'recovery', attemptId, cause } };
       }),
-    ),
-  );
+  });
   return jobs.length === PAGE;
 }
 
 /** Ends waits whose time has come, and dead-letters idle jobs past their deadline. */
 export async function wakeDue(engine: Engine): Promise<boolean> {
   const { jobIds } = await engine.store.due({ limit: PAGE });
-  await Promise.all(
-    jobIds.map((jobId) => give(engine, jobId, (found) => ({ command: dueCommand(engine, found) }))),
-  );
+  await oneByOne(engine, jobIds, {
+    doing: 'ending a wait',
+    nameOf: (jobId) => jobId,
+    work: (jobId) => give(engine, jobId, (found) => ({ command: dueCommand(engine, found) })),
+  });
   return jobIds.length === PAGE;
 }
 
@@ -53,7 +57,11 @@ export function unreadSweep(engine: Engine): () => Promise<boolean> {
   let after: string | null = null;
   return async () => {
     const { jobIds, next } = await engine.store.unread({ after, limit: PAGE });
-    await Promise.all(jobIds.map((jobId) => deliverInbox(engine, jobId)));
+    await oneByOne(engine, jobIds, {
+      doing: 'delivering a message',
+      nameOf: (jobId) => jobId,
+      work: (jobId) => deliverInbox(engine, jobId),
+    });
     after = next;
     return next !== null;
   };

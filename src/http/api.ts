@@ -1,5 +1,4 @@
 import { Hono, type Context } from 'hono';
-import type { IncomingMessage } from 'node:http';
 import {
   errorEnvelope,
   successEnvelope,
@@ -9,7 +8,7 @@ import {
 } from '../contracts/index.js';
 import { PawlError } from '../errors.js';
 import { BUCKETS } from '../kernel/index.js';
-import { Asked } from './asked.js';
+import { Asked, type Incoming } from './asked.js';
 import { ERROR_STATUS } from './error-status.js';
 import { beginKeyed, type Keyed } from './first-answers.js';
 import { MOST_PUBLIC_BYTES, MOST_REQUEST_BYTES, readBody } from './read-body.js';
@@ -20,8 +19,6 @@ const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/;
 /** The caller has gone away. No standard has a status for it; this one is what proxies log. */
 const GONE = 499;
-/** As it came over the wire. */
-type RequestLine = Pick<IncomingMessage, 'method' | 'url'>;
 /** What of an address is not its path. */
 type Address = { param(): Record<string, string>; query(): Record<string, string> };
 const NOTHING_MORE: Address = { param: () => ({}), query: () => ({}) };
@@ -29,7 +26,7 @@ const NOBODY: Caller = { tenantId: '', role: 'viewer', actor: '' };
 
 /** The HTTP API: every route of the table, with what all of them have in common. */
 export class Api {
-  readonly #app = new Hono();
+  readonly #app = new Hono<{ Bindings: Incoming }>();
   readonly #backend: Backend;
   /** Routes without parameters, by method and path. */
   readonly #exact = new Map<string, Route>();
@@ -38,7 +35,9 @@ export class Api {
     this.#backend = backend;
     for (const route of routes) {
       if (!route.path.includes(':')) this.#exact.set(`${route.method} ${route.path}`, route);
-      this.#app.on(route.method, route.path, ({ req }) => this.#serve(req.raw, route, req));
+      this.#app.on(route.method, route.path, ({ req, env }) =>
+        this.#serve(req.raw, route, { address: req, incoming: env }),
+      );
     }
     // Kept out of the router: a second match for every path would cost each request its quickest way.
     const known = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }));
@@ -50,9 +49,11 @@ export class Api {
   }
 
   /** Answers a request. One for just the path of a route needs no router. */
-  async fetch(raw: Request, { method, url }: RequestLine): Promise<Response> {
-    const route = this.#exact.get(`${method} ${url}`);
-    return route ? this.#serve(raw, route, NOTHING_MORE) : this.#app.fetch(raw);
+  async fetch(raw: Request, incoming: Incoming): Promise<Response> {
+    const route = this.#exact.get(`${incoming.method} ${incoming.url}`);
+    return route
+      ? this.#serve(raw, route, { address: NOTHING_MORE, incoming })
+      : this.#app.fetch(raw, incoming);
   }
 
   /** The answer to what is no request at all: a host or an address that cannot be one. */
@@ -62,7 +63,11 @@ export class Api {
     return this.#fail(error, { contract: 'jobs', meta: this.#metaOf(new Headers()) });
   }
 
-  async #serve(raw: Request, route: Route, address: Address): Promise<Response> {
+  async #serve(
+    raw: Request,
+    route: Route,
+    { address, incoming }: { address: Address; incoming: Incoming },
+  ): Promise<Response> {
     const { headers } = raw;
     const meta = this.#metaOf(headers);
     try {
@@ -73,7 +78,15 @@ export class Api {
         ? await readBody(raw, mostBytesOf(route))
         : { text: '', value: null };
       const body = route.body ? readFields(route.body, value, 'body') : null;
-      const request = new Asked(this.#backend, raw, { caller, params, query, body, newId: this.#newId });
+      const request = new Asked(this.#backend, raw, {
+        route,
+        caller,
+        params,
+        query,
+        body,
+        newId: this.#newId,
+        incoming,
+      });
       const key = isKeyed(route) ? headers.get('idempotency-key') : null;
       if (key !== null) {
         const { pathname, searchParams } = new URL(raw.url);

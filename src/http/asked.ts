@@ -1,8 +1,15 @@
 import type { Engine } from '../engine/engine.js';
-import type { ApiRequest, Backend, Caller } from './route.js';
+import type { IncomingMessage } from 'node:http';
+import type { ApiRequest, Backend, Route } from './route.js';
 
-type Parts = Pick<ApiRequest<unknown, unknown, unknown>, 'params' | 'query' | 'body' | 'newId'> & {
-  readonly caller: Caller;
+/** A request as it came over the wire. */
+export type Incoming = Pick<IncomingMessage, 'method' | 'url'> & {
+  readonly socket: Pick<IncomingMessage['socket'], 'destroy'>;
+};
+
+type Parts = Pick<ApiRequest<unknown, unknown, unknown>, 'caller' | 'params' | 'query' | 'body' | 'newId'> & {
+  readonly route: Pick<Route, 'method' | 'access'>;
+  readonly incoming: Incoming;
 };
 
 /**
@@ -10,28 +17,41 @@ type Parts = Pick<ApiRequest<unknown, unknown, unknown>, 'params' | 'query' | 'b
  * they do: a copy of the backend's parts for each request took longer than reading its body (bench/http).
  */
 export class Asked implements ApiRequest<unknown, unknown, unknown> {
-  readonly caller: Caller;
+  readonly caller: Parts['caller'];
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
-  readonly newId: (bucket?: number) => string;
+  readonly newId: Parts['newId'];
   readonly #backend: Backend;
   readonly #raw: Request;
+  readonly #route: Parts['route'];
+  readonly #incoming: Incoming;
 
-  constructor(backend: Backend, raw: Request, { caller, params, query, body, newId }: Parts) {
+  constructor(backend: Backend, raw: Request, parts: Parts) {
     this.#backend = backend;
     this.#raw = raw;
-    this.caller = caller;
-    this.params = params;
-    this.query = query;
-    this.body = body;
-    this.newId = newId;
+    this.#route = parts.route;
+    this.#incoming = parts.incoming;
+    this.caller = parts.caller;
+    this.params = parts.params;
+    this.query = parts.query;
+    this.body = parts.body;
+    this.newId = parts.newId;
   }
 
   /** The same request, with other ids for what it creates. */
-  withIds(newId: (bucket?: number) => string): Asked {
+  withIds(newId: Parts['newId']): Asked {
     const { caller, params, query, body } = this;
-    return new Asked(this.#backend, this.#raw, { caller, params, query, body, newId });
+    const [route, incoming] = [this.#route, this.#incoming];
+    return new Asked(this.#backend, this.#raw, { caller, params, query, body, newId, route, incoming });
+  }
+
+  get admitAgain(): () => Promise<unknown> {
+    return () => this.#backend.door.admit(this.#raw.headers, this.#route);
+  }
+
+  get hangUp(): () => void {
+    return () => void this.#incoming.socket.destroy();
   }
 
   get header(): (name: string) => string | undefined {

@@ -12,9 +12,16 @@ const MOST_TRUSTED = 10_000;
 
 /** Without any key this machine's own user may do everything: there is nobody else to tell apart. */
 const LOCAL: Caller = { tenantId: DEFAULT_TENANT, role: 'admin', actor: 'operator:local' };
+/** What a proxy says of those whose requests it passes on. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const;
 const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
 
 type Trusted = { readonly key: ApiKey; readonly until: number };
+
+const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
+
+/** Whether a server that listens there can be reached from this machine only. */
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 /** Tells who is calling. */
 export class Doorkeeper implements Door {
@@ -54,9 +61,8 @@ export class Doorkeeper implements Door {
 
   async hasKeys(): Promise<boolean> {
     const now = this.#engine.clock.elapsed();
-    if (now >= this.#hasKeys.until) {
-      const keys = await listKeys(this.#engine, null);
-      this.#hasKeys = { value: keys.some(({ revokedAt }) => revokedAt === null), until: now + TRUSTED_MS };
+    if (!this.#hasKeys.value && now >= this.#hasKeys.until) {
+      this.#hasKeys = { value: (await listKeys(this.#engine, null)).length > 0, until: now + TRUSTED_MS };
     }
     return this.#hasKeys.value;
   }
@@ -99,9 +105,11 @@ export class Doorkeeper implements Door {
 function expectLocal(headers: Headers): void {
   const host = headers.get('host') ?? '';
   const origin = headers.get('origin');
-  if (LOCAL_HOST.test(host) && (origin === null || isLocal(origin))) return;
+  const isForwarded = FORWARDED.some((name) => headers.has(name));
+  if (LOCAL_HOST.test(host) && (origin === null || isLocal(origin)) && !isForwarded) return;
   throw new PawlError('FORBIDDEN', {
-    detail: 'without keys, requests are taken from this machine only, and not from pages of other sites',
+    detail:
+      'without keys, requests are taken from this machine only, not through a proxy and not from pages of other sites',
   });
 }
 

@@ -1,10 +1,12 @@
 import type { FeedPosition } from '../ports/store.js';
 import { commitMessages, positionOnly, type Vocabulary } from './commit-messages.js';
 import type { Outlet } from './event-stream.js';
-import type { FeedHub, FeedItem, FeedPage } from './feed-hub.js';
-import { News } from './news.js';
+import type { FeedHub } from './feed-hub.js';
+import type { FeedItem, FeedPage, FeedReader } from './feed-reader.js';
+import { MOST_BEHIND, News } from './news.js';
 
 export type Following = {
+  readonly reader: FeedReader;
   /** Read before the stream begins, so that a bad position is an error and not a stream that breaks off. */
   readonly first: FeedPage;
   /** Where that begins. */
@@ -19,7 +21,7 @@ export type Following = {
  */
 export async function followFeed(
   feed: FeedHub,
-  { first, from, wanted, vocabulary }: Following,
+  { reader, first, from, wanted, vocabulary }: Following,
   outlet: Outlet,
 ): Promise<void> {
   const { gone } = outlet;
@@ -43,13 +45,15 @@ export async function followFeed(
     if (gone.aborted) return;
     if (page.isLast) break;
     seen = new Set();
-    page = await feed.read(page.next);
+    page = await reader.read(page.next);
   }
   const news = new News<FeedItem>();
-  const stop = await feed.listen((items) => news.bring(items.filter(wanted)));
+  const stop = await feed.listen((items) => {
+    if (news.bring(items.filter(wanted)) > MOST_BEHIND) outlet.cut();
+  });
   try {
     do {
-      page = await feed.read(page.next);
+      page = await reader.read(page.next);
       await sendPage();
     } while (!page.isLast && !gone.aborted);
     while (!gone.aborted) {

@@ -3,8 +3,9 @@ import { readLog } from '../engine/read-log.js';
 import { changesOf, type Change } from '../kernel/index.js';
 import { commitMessages, messageOf, type Vocabulary } from './commit-messages.js';
 import type { Outlet } from './event-stream.js';
-import type { FeedHub, FeedItem } from './feed-hub.js';
-import { News } from './news.js';
+import type { FeedHub } from './feed-hub.js';
+import type { FeedItem } from './feed-reader.js';
+import { MOST_BEHIND, News } from './news.js';
 
 /** Sends the life of a job behind a revision, until it ends. Its log is read once, and again only if news were missed. */
 export async function followJob(
@@ -41,7 +42,10 @@ export async function followJob(
   };
 
   const news = new News<FeedItem>();
-  const stop = await feed.listen((items) => news.bring(items.filter((item) => item.jobId === jobId)));
+  const stop = await feed.listen((items) => {
+    const waiting = news.bring(items.filter((item) => item.jobId === jobId));
+    if (waiting > MOST_BEHIND) outlet.cut();
+  });
   try {
     if (await readAll()) return;
     while (!gone.aborted) {

@@ -20,19 +20,23 @@ const SHARE = 100;
 const MOST_HEADS = 10_000;
 const PERCENTILES = [50, 99] as const;
 
+/** The text format that Prometheus reads. */
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
 type Sample = { readonly labels?: Readonly<Record<string, string>>; readonly value: number };
 
 /** Writes the metrics of this process, and of the store as it sees it, as Prometheus reads them. */
 export class Metrics {
   readonly #engine: Engine;
   readonly #lag: LoopLag;
-  readonly #streams: () => number;
+  readonly #streams: (() => number) | null;
   #stock: Stock = { live: [], letters: [], heads: [], now: 0 };
   #freshUntil = Number.NEGATIVE_INFINITY;
   /** The first count, which all wait for that come before it is there; later ones nobody waits for but who asked. */
   #first: Promise<void> | null = null;
 
-  constructor(engine: Engine, { lag, streams }: { lag: LoopLag; streams: () => number }) {
+  /** `streams` null: of a process that serves none, and leaves it to servers to tell what is in the store. */
+  constructor(engine: Engine, { lag, streams }: { lag: LoopLag; streams: (() => number) | null }) {
     this.#engine = engine;
     this.#lag = lag;
     this.#streams = streams;
@@ -49,33 +53,39 @@ export class Metrics {
   /** What concerns tenants is shown of one only. */
   async text(tenantId: string): Promise<string> {
     const { meters, storeHealth } = this.#engine;
-    const { live, letters, heads, now } = await this.stockOf(tenantId);
     const ofTenant = ({ counts }: Tally): Sample[] => [
       { labels: { tenant: tenantId }, value: counts.get(tenantId) ?? 0 },
     ];
     const lines = [
-      ...write(
-        'pawl_jobs',
-        live.map(({ status, count }) => ({ labels: { tenant: tenantId, status }, value: count })),
-      ),
+      ...(this.#streams === null ? [] : await this.#ofServer(tenantId, this.#streams)),
       ...write('pawl_jobs_finished_total', byName(meters.finished, 'status')),
-      ...write(
-        'pawl_dlq_open',
-        letters.map(({ count }) => ({ labels: { tenant: tenantId }, value: count })),
-      ),
       ...write('pawl_dlq_entries_total', ofTenant(meters.dlqEntries)),
       ...write('pawl_transitions_refused_total', ofTenant(meters.transitionsRefused)),
-      ...write('pawl_queue_oldest_seconds', oldest(heads, now)),
       ...writeHistogram('pawl_claim_wait_seconds', meters.wait),
       ...write('pawl_leases_expired_total', [{ value: meters.leasesExpired }]),
       ...write('pawl_fenced_writes_total', [{ value: meters.fencedWrites }]),
       ...write('pawl_effects_total', byName(meters.effects, 'state')),
       ...write('pawl_effects_late_total', [{ value: meters.lateEffects }]),
       ...write('pawl_event_loop_lag_seconds', this.#lags()),
-      ...write('pawl_streams', [{ value: this.#streams() }]),
       ...write('pawl_store_up', [{ value: storeHealth.current.answers ? 1 : 0 }]),
     ];
     return `${lines.join('\n')}\n`;
+  }
+
+  async #ofServer(tenantId: string, streams: () => number): Promise<string[]> {
+    const { live, letters, heads, now } = await this.stockOf(tenantId);
+    return [
+      ...write(
+        'pawl_jobs',
+        live.map(({ status, count }) => ({ labels: { tenant: tenantId, status }, value: count })),
+      ),
+      ...write(
+        'pawl_dlq_open',
+        letters.map(({ count }) => ({ labels: { tenant: tenantId }, value: count })),
+      ),
+      ...write('pawl_queue_oldest_seconds', oldest(heads, now)),
+      ...write('pawl_streams', [{ value: streams() }]),
+    ];
   }
 
   /** A store that does not answer leaves what it last said; `pawl_store_up` tells. */

@@ -1,11 +1,16 @@
+/** Who is this many commits behind what happens had better come again: they are read off the store then, and fill no memory. */
+export const MOST_BEHIND = 10_000;
+
 /** What has arrived and was not taken yet. One takes; any number may bring. */
 export class News<T> {
   #waiting: T[] = [];
   #wake: (() => void) | null = null;
 
-  readonly bring = (items: readonly T[]): void => {
+  /** Answers how many wait by now. */
+  readonly bring = (items: readonly T[]): number => {
     for (const item of items) this.#waiting.push(item);
     if (this.#waiting.length > 0) this.#wake?.();
+    return this.#waiting.length;
   };
 
   /** All that has arrived, once there is something; nothing if the reader leaves first. */

@@ -21,7 +21,7 @@ export interface Door {
   admit(headers: Headers, to: Pick<Route, 'method' | 'access'>): Promise<Caller>;
   /** Who has this key. Throws UNAUTHENTICATED. */
   callerWith(token: string): Promise<Caller>;
-  /** Whether there is a key that is not revoked. */
+  /** Whether a key was ever made, also if it is revoked: from then on nobody gets in without one. */
   hasKeys(): Promise<boolean>;
   /** Keys were made or revoked here: what is known of them is out of date. */
   forget(): void;
@@ -55,6 +55,10 @@ export type ApiRequest<P, Q, B> = Backend & {
   readonly header: (name: string) => string | undefined;
   /** Fires when the caller has gone away. */
   readonly signal: AbortSignal;
+  /** Throws if the caller may not ask this any more: the key was revoked meanwhile. */
+  readonly admitAgain: () => Promise<unknown>;
+  /** Ends the connection, whatever was still to be sent. */
+  readonly hangUp: () => void;
 };
 
 /** What goes into the envelope. `cookie` is only for routes that take no key: an answer that is given again has none. */

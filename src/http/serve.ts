@@ -8,7 +8,7 @@ import { repeat } from '../engine/repeat.js';
 import { PawlError } from '../errors.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 import { Api } from './api.js';
-import { Doorkeeper } from './auth.js';
+import { Doorkeeper, isLoopback } from './auth.js';
 import { Dashboard, DASHBOARD_PATH } from './dashboard.js';
 import { FeedHub } from './feed-hub.js';
 import { forgetOldAnswers } from './first-answers.js';
@@ -41,7 +41,6 @@ export type Serving = {
 export const DEFAULT_PORT = 7295;
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_TASK = 'default';
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 const HOUR_MS = 3_600_000;
 /** Connections that wait to be taken up. With the usual 511, a thousand readers that come back at once are turned away. */
 const MOST_KNOCKING = 4_096;
@@ -52,7 +51,7 @@ const DRAIN_MS = 5_000;
 export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serving> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, defaultTask = DEFAULT_TASK, upkeep = true } = options;
   const { engine, tasks, isWorking } = Pawl.inside(app);
-  const allowsLocal = LOOPBACK.test(host);
+  const allowsLocal = isLoopback(host);
   const doorkeeper = new Doorkeeper(engine, { allowsLocal });
   if (!allowsLocal && !(await doorkeeper.hasKeys())) {
     throw new PawlError('KEYS_REQUIRED', {

@@ -134,6 +134,15 @@ describe('pawl worker', () => {
       expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200);
       expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
       expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
+      const metrics = await fetch(`http://127.0.0.1:${port}/metrics`);
+      expect([metrics.status, metrics.headers.get('content-type')]).toEqual([
+        200,
+        'text/plain; version=0.0.4; charset=utf-8',
+      ]);
+      const text = await metrics.text();
+      expect(text).toContain('pawl_dlq_entries_total{tenant="default"} 0');
+      // What is in the store is left to servers to tell.
+      expect(text).not.toContain('pawl_jobs{');
       const { out } = await app.run(['start', 'slow', '--json']);
       const { job_id: jobId } = JSON.parse(out) as { job_id: string };
       await worker.until(/▸ slow/);

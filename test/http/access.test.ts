@@ -192,6 +192,19 @@ describe('JOB-14 every route, by who asks', () => {
 describe('JOB-14 without keys', () => {
   const local = '127.0.0.1:7295';
 
+  test('once a key was made nobody gets in without one, also if it is revoked', async () => {
+    const rig = await rigOf({ keys: false });
+    const ask = async () => (await rig.get('/api/v1/jobs', { key: null })).status;
+    expect(await ask()).toBe(200);
+    const { data } = await rig.post('/api/v1/keys', { role: 'admin', name: 'the only one' }, { key: null });
+    const headers = { authorization: `Bearer ${String(data['key'])}` };
+    expect([await ask(), (await rig.get('/api/v1/jobs', { headers })).status]).toEqual([401, 200]);
+    const path = `/api/v1/keys/${String(data['key_id'])}`;
+    expect((await rig.call('DELETE', path, { headers })).status).toBe(200);
+    rig.app.clock.advance(60_000);
+    expect([await ask(), (await rig.get('/api/v1/jobs', { headers })).status]).toEqual([401, 401]);
+  });
+
   test('this machine’s user may do everything, as the default tenant', async () => {
     const rig = await rigOf({ keys: false });
     for (const host of [local, 'localhost', 'LOCALHOST:80', '[::1]:7295']) {
@@ -212,6 +225,8 @@ describe('JOB-14 without keys', () => {
     ['a page of a like-named site', { host: local, origin: 'http://localhost.evil.example' }],
     ['a page from nowhere', { host: local, origin: 'null' }],
     ['a file', { host: local, origin: 'file://' }],
+    ['somebody whom a proxy passes on', { host: local, 'x-forwarded-for': '203.0.113.7' }],
+    ['somebody whom a proxy passes on by the standard', { host: local, forwarded: 'for=203.0.113.7' }],
   ])('%s is refused on every route', async (_who, headers) => {
     const rig = await rigOf({ keys: false });
     const before = await contentsOf(rig.app.store);

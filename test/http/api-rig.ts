@@ -175,6 +175,10 @@ export class ApiRig {
   }
 
   /** How many streams listen; only known of an API without a server. */
+  get hangUps(): number {
+    return this.#door.hangUps();
+  }
+
   get listeners(): number {
     return this.#door.listeners();
   }
@@ -191,6 +195,8 @@ type Door = {
   readonly url: string;
   readonly fetch: (request: Request) => Promise<Response>;
   readonly listeners: () => number;
+  /** How many connections it has ended by itself; not counted where there are real ones. */
+  readonly hangUps: () => number;
   readonly close: () => Promise<void>;
 };
 
@@ -200,7 +206,13 @@ async function openServer(
 ): Promise<Door> {
   const serving = await serve(app, { port: 0, ...options });
   const close = () => serving.close();
-  return { url: serving.url, close, fetch: (request) => fetch(request), listeners: () => 0 };
+  return {
+    url: serving.url,
+    close,
+    fetch: (request) => fetch(request),
+    listeners: () => 0,
+    hangUps: () => 0,
+  };
 }
 
 function openApi(app: Pawl, options: { defaultTask: string; allowsLocal: boolean }): Door {
@@ -220,13 +232,16 @@ function openApi(app: Pawl, options: { defaultTask: string; allowsLocal: boolean
     closing: closing.signal,
   };
   const api = new Api(backend, ROUTES);
+  let hangUps = 0;
   return {
     url: 'http://127.0.0.1:7295',
     fetch: (request) => {
       const { pathname, search } = new URL(request.url);
-      return api.fetch(request, { method: request.method, url: pathname + search });
+      const socket = { destroy: () => (hangUps += 1) } as never;
+      return api.fetch(request, { method: request.method, url: pathname + search, socket });
     },
     listeners: () => feed.listeners,
+    hangUps: () => hangUps,
     close: async () => closing.abort(),
   };
 }

@@ -2,6 +2,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { PawlError } from '../../src/errors.js';
 import { CONTRACT_NAMES } from '../../src/contracts/index.js';
 import { fakeClock, T0 } from '../../src/testkit/index.js';
+import type { FeedHub } from '../../src/http/feed-hub.js';
+import type { FeedItem, FeedReader } from '../../src/http/feed-reader.js';
+import { followFeed } from '../../src/http/follow-feed.js';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
 import { ApiRig, type RigOptions } from './api-rig.js';
 import { EventReader, parseStream, type StreamEvent } from './event-reader.js';
@@ -222,7 +225,8 @@ describe('readers that are slow, or leave', () => {
       rig.app.clock.advance(200);
       await rig.app.idle();
     }
-    expect(rig.listeners).toBe(0);
+    // What it has not taken would otherwise wait for as long as it does not read.
+    expect([rig.listeners, rig.hangUps]).toEqual([0, 1]);
     const text = await response.text();
     const { events, lastId } = parseStream(text);
     expect(events.length).toBeGreaterThan(10);
@@ -243,6 +247,96 @@ describe('readers that are slow, or leave', () => {
     await reader.until(60);
     expect([reader.events.length, reader.isOver]).toEqual([60, false]);
     await Promise.all([reader.leave(), first.leave()]);
+  });
+
+  test('one that stalls while it catches up is cut, instead of what happens piling up', async () => {
+    const item = (n: number): FeedItem => ({
+      position: `${n}`,
+      jobId: `job_${n}`,
+      rev: 1,
+      tenantId: 'default',
+      changes: [],
+    });
+    const page = { items: [item(0)], next: '0', isLast: true };
+    let hear: (items: readonly FeedItem[]) => void = () => undefined;
+    const feed = {
+      listen: async (listener: typeof hear) => {
+        hear = listener;
+        return async () => undefined;
+      },
+    } as unknown as FeedHub;
+    const reader = { read: async () => page } as unknown as FeedReader;
+    const leaving = new AbortController();
+    let sent = 0;
+    let waited: (() => void) | null = null;
+    const outlet = {
+      send: () => void (sent += 1),
+      hasRoom: () =>
+        sent < 3
+          ? Promise.resolve()
+          : new Promise<void>((resolve) => {
+              waited = resolve;
+            }),
+      cut: () => {
+        leaving.abort();
+        waited?.();
+      },
+      gone: leaving.signal,
+    };
+    const following = { reader, first: page, from: '', wanted: () => true, vocabulary: 'engine' } as const;
+    const followed = followFeed(feed, following, outlet);
+    await expect.poll(() => waited).not.toBeNull();
+    for (let n = 0; n < 10_000; n += 500) hear(Array.from({ length: 500 }, (_, more) => item(n + more)));
+    expect(leaving.signal.aborted).toBe(false);
+    hear([item(10_000)]);
+    await followed;
+    expect(leaving.signal.aborted).toBe(true);
+  });
+
+  test.each(['viewer', 'local'])('ends when its key is revoked: %s', async (who) => {
+    const rig = await rigOf({ keys: who !== 'local' });
+    const reader = await EventReader.open(rig, EVENTS);
+    await rig.app.idle();
+    rig.app.clock.advance(30_000);
+    await rig.app.idle();
+    expect(rig.listeners).toBe(1);
+    if (who === 'local') await rig.post('/api/v1/keys', { role: 'admin', name: 'first' });
+    else {
+      const { data } = await rig.get('/api/v1/keys', { key: 'admin' });
+      const viewer = (data['keys'] as Record<string, string>[]).find(({ name }) => name === 'default viewer');
+      await rig.call('DELETE', `/api/v1/keys/${viewer?.['key_id'] ?? ''}`, { key: 'admin' });
+    }
+    rig.app.clock.advance(5_000);
+    await rig.app.idle();
+    expect([rig.listeners, rig.hangUps]).toEqual([0, 1]);
+    await reader.leave();
+  });
+
+  test('catching up with a job that goes on reads its log once, however long it is', async () => {
+    const clock = fakeClock(T0);
+    const inner = memoryStore({ clock });
+    let logs = 0;
+    const store = {
+      ...inner,
+      log: (...asked: Parameters<typeof inner.log>) => {
+        logs += 1;
+        return inner.log(...asked);
+      },
+    };
+    const rig = await rigOf({ clock, store });
+    const live = await EventReader.open(rig, EVENTS);
+    await rig.app.idle();
+    const from = live.lastId;
+    const id = await start(rig);
+    for (let n = 0; n < 30; n++) await rig.drill(id, '?transient_fail=true');
+    clock.advance(200);
+    await rig.app.idle();
+    logs = 0;
+    const late = await resumed(rig, EVENTS, from);
+    await late.until(live.events.length);
+    expect(namesOf(late.events)).toEqual(namesOf(live.events));
+    expect(logs).toBeLessThan(3);
+    await Promise.all([late.leave(), live.leave()]);
   });
 
   test('a quiet stream says that it is still there', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { effect, happened, notHappened, task } from '../../src/index.js';
+import { effect, happened, notHappened, Pawl, task } from '../../src/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { LONG } from '../long-mode.js';
 import { groundOn, remoteApp, sqliteUrl } from './ground.js';
@@ -20,6 +20,18 @@ const RESULT = { timeout: '60s' } as const;
 const CHOSEN = Object.entries(STORES).filter(([name]) => LONG || name === 'sqlite');
 
 describe.each(CHOSEN)('a remote worker, before a server on %s', (_, url) => {
+  test('JOB-12 what it commits is counted by its server', async () => {
+    const broken = task({ name: 'broken', retry: { maxRetries: 0 } }, () => {
+      throw new Error('always');
+    });
+    const { app: server, serving, key } = await groundOn(await url());
+    const app = await remoteApp(serving.url, { key: await key(), tasks: [broken] });
+    const { job } = await app.start(broken, null);
+    await expect(job.result(RESULT)).rejects.toMatchObject({ code: 'JOB_FAILED' });
+    const { meters } = Pawl.inside(server).engine;
+    expect([meters.finished.counts.get('failed'), meters.dlqEntries.counts.get('acme')]).toEqual([1, 1]);
+  });
+
   test('GUA-4 GUA-8 an order with a charge, a nap, an approval and children', async () => {
     const charged = new Map<string, string>();
     const charge = effect({

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { httpCourier } from '../../client/http-courier.js';
 import { task } from '../../client/task.js';
 import type { Courier, Letter } from '../../ports/courier.js';
-import { advanceUntil, type TestApp } from '../../testkit/index.js';
+import { advanceUntil, testApp, type TestApp } from '../../testkit/index.js';
 import { onEveryStore, type Fresh } from '../../../test/on-every-store.js';
 
 /** A receiver that keeps what it gets, and answers as it is told. */
@@ -143,6 +143,96 @@ onEveryStore((fresh) => {
     await advanceUntil(rig.clock, () => payloads().length >= dead.length, { atMost: '2d' });
   });
 
+  test('RST-11 changes of steps too, or instead, for whoever asked for them', async () => {
+    const steps = task({ name: 'steps', retry: { maxRetries: 0 } }, async ({ step }) => {
+      await step.run('pack', () => 1);
+      await step.run('pack', () => 2);
+      await step.run('ship', () => {
+        throw new Error('no van');
+      });
+    });
+    const { courier, letters, payloads } = receiver();
+    const rig = await fresh.app({ tasks: [steps], courier, work: { lease: '10m', poll: '1s' } });
+    const both = 'https://both.example/';
+    await rig.app.callbacks.subscribe({ url: URL_A, events: ['step'] });
+    await rig.app.callbacks.subscribe({ url: both, events: ['status', 'step'] });
+    const { job } = await rig.app.start(steps, null);
+    await rig.ended(job);
+    await advanceUntil(rig.clock, () => letters.length === 9);
+    const heardAt = (url: string) =>
+      payloads().flatMap(({ status, step }, index) => (letters[index]?.url === url ? [[step, status]] : []));
+    const ofSteps = [
+      ['pack', 'success'],
+      ['pack#2', 'success'],
+      ['ship', 'failed'],
+    ];
+    expect(heardAt(URL_A)).toEqual(ofSteps);
+    expect(heardAt(both)).toEqual([[null, 'queued'], [null, 'running'], ...ofSteps, [null, 'failed']]);
+    const shipped = payloads().find(({ step }) => step === 'ship');
+    expect(shipped).toMatchObject({
+      run_id: job.id,
+      host: null,
+      error: { code: 'TASK_EXECUTION_FAILED', message: 'no van' },
+    });
+    await expect(
+      rig.app.callbacks.subscribe({ url: URL_A, contract: 'jobs', events: ['step'] }),
+    ).rejects.toMatchObject({ code: 'INVALID_OPTION', details: { option: 'events' } });
+  });
+
+  test('RST-11 a child is told of from its beginning', async () => {
+    const parent = task({ name: 'parent' }, ({ step }) => step.call('child', double, 2));
+    const { courier, payloads } = receiver();
+    const rig = await fresh.app({ tasks: [parent, double], courier, work: { lease: '10m', poll: '1s' } });
+    await rig.app.callbacks.subscribe({ url: URL_A, tasks: ['double'] });
+    await rig.ended((await rig.app.start(parent, null)).job);
+    await advanceUntil(rig.clock, () => payloads().length === 3);
+    expect(payloads().map(({ status }) => status)).toEqual(['queued', 'running', 'success']);
+  });
+
+  test('RST-11 a subscription that another process made a moment ago: nothing that was written is dropped', async () => {
+    const cluster = await fresh.cluster();
+    const { courier, payloads } = receiver();
+    const server = await testApp({ store: cluster.store, clock: cluster.clock, courier, work: false });
+    // It has just looked which there are, and finds a letter of one that it does not know.
+    const worker = await testApp({
+      store: cluster.store,
+      clock: cluster.clock,
+      courier,
+      seed: 2,
+      work: { lease: '10m', poll: '1s' },
+    });
+    await worker.idle();
+    await server.app.callbacks.subscribe({ url: URL_A });
+    await server.app.start(double, 1);
+    await advanceUntil(cluster.clock, () => payloads().length === 1);
+    expect(payloads()).toMatchObject([{ status: 'queued' }]);
+    await worker.stop();
+    await server.stop();
+  });
+
+  test('RST-11 an operator’s cancel is told of, also by a process that has not started anything for long', async () => {
+    const cluster = await fresh.cluster();
+    const { courier, payloads } = receiver();
+    const [first, second] = [
+      await testApp({ store: cluster.store, clock: cluster.clock, courier, work: false }),
+      await testApp({ store: cluster.store, clock: cluster.clock, courier, work: false, seed: 2 }),
+    ];
+    const { job } = await first.app.start(double, 1);
+    await second.app.callbacks.subscribe({ url: URL_A });
+    cluster.clock.advance(2_000);
+    await first.app.job(job.id).cancel({ reason: 'not needed' });
+    const worker = await testApp({
+      store: cluster.store,
+      clock: cluster.clock,
+      courier,
+      seed: 3,
+      work: { lease: '10m', poll: '1s' },
+    });
+    await advanceUntil(cluster.clock, () => payloads().length === 1);
+    expect(payloads()).toMatchObject([{ status: 'canceled' }]);
+    for (const one of [worker, first, second]) await one.stop();
+  });
+
   test('tenants hear of their own jobs only, and of the tasks they asked for; without a subscription nothing is written', async () => {
     const { courier, payloads } = receiver();
     const rig = await appWith(fresh, courier);
@@ -163,6 +253,19 @@ onEveryStore((fresh) => {
       code: 'SUBSCRIPTION_NOT_FOUND',
     });
   });
+});
+
+test('RST-11 however many subscriptions there are, everybody is heard', async () => {
+  const { courier, payloads } = receiver();
+  const rig = await testApp({ tasks: [double], courier, work: { lease: '10m', poll: '1s' } });
+  for (let n = 0; n < 1_001; n++)
+    await rig.app.callbacks.subscribe({ url: URL_A, tenantId: 'aaa', tasks: ['other'] });
+  await rig.app.callbacks.subscribe({ url: URL_A, tenantId: 'zzz' });
+  const { job } = await rig.app.start(double, 4, { tenantId: 'zzz' });
+  await rig.ended(job);
+  await advanceUntil(rig.clock, () => payloads().length === 3);
+  expect(await rig.app.callbacks.list()).toHaveLength(1_002);
+  await rig.stop();
 });
 
 describe('where callbacks may go', () => {

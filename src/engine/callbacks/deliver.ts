@@ -2,7 +2,7 @@ import { changesOf } from '../../kernel/index.js';
 import type { OutboxEntry, OutboxOutcome } from '../../ports/store.js';
 import type { Engine } from '../engine.js';
 import { readLog } from '../read-log.js';
-import { payloadsOf } from './payloads.js';
+import { callbacksOf } from './payloads.js';
 import { signed } from './sign.js';
 import type { CallbackBody, Subscription } from './subscription-cache.js';
 
@@ -121,10 +121,10 @@ export class CallbackDelivery {
   async #deliver(entry: OutboxEntry): Promise<boolean> {
     const body = JSON.parse(entry.body) as CallbackBody;
     const { tenantId, subscriptionId } = body;
-    const subscription = this.#engine.subscriptions.find(tenantId, subscriptionId);
-    // Nobody wants to hear of it any more.
-    if (subscription === null) return true;
     try {
+      const subscription = await this.#engine.subscriptions.find(tenantId, subscriptionId);
+      // Nobody wants to hear of it any more.
+      if (subscription === null) return true;
       for (const [index, payload] of (await this.#payloads(subscription, body)).entries()) {
         await this.#post(subscription, `${entry.entryId}:${index}`, payload);
       }
@@ -136,9 +136,9 @@ export class CallbackDelivery {
     }
   }
 
-  async #payloads({ contract }: Subscription, body: CallbackBody): Promise<readonly unknown[]> {
+  async #payloads(subscription: Subscription, body: CallbackBody): Promise<readonly unknown[]> {
     if ('alert' in body) return [body.alert];
-    return payloadsOf(contract, changesOf(await readLog(this.#engine.store, body.jobId)), body.rev);
+    return callbacksOf(subscription, changesOf(await readLog(this.#engine.store, body.jobId)), body.rev);
   }
 
   async #post({ url, secret }: Subscription, id: string, payload: unknown): Promise<void> {

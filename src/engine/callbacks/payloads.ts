@@ -5,10 +5,22 @@ import {
   runCallbacks,
   runEvents,
   statusChangesOf,
+  stepCallbacks,
   taskEvents,
   type ContractName,
 } from '../../contracts/index.js';
 import type { Change } from '../../kernel/index.js';
+import type { Subscription } from './subscription-cache.js';
+
+/** What a commit means to a subscriber: changes of steps, for whoever asked for them, before those of the run. */
+export function callbacksOf(
+  { contract, events }: Pick<Subscription, 'contract' | 'events'>,
+  changes: readonly Change[],
+  rev: number,
+): readonly unknown[] {
+  const steps = events.includes('step') ? stepCallbacks(changes.filter((change) => change.rev === rev)) : [];
+  return events.includes('status') ? [...steps, ...payloadsOf(contract, changes, rev)] : steps;
+}
 
 /** What a commit means in a contract's own words: one payload for each of its events. */
 export function payloadsOf(

@@ -1,11 +1,11 @@
-import type { ContractName } from '../../contracts/index.js';
+import { stepChangesOf, type ContractName } from '../../contracts/index.js';
 import type { Event, Timestamp } from '../../kernel/index.js';
 import type { Clock } from '../../ports/clock.js';
 import type { NewOutboxEntry, Store } from '../../ports/store.js';
 import type { AlertPayload } from '../alerts/alert.js';
 
-/** `status`: changes of jobs. `alert`: alerts that are raised or cleared. */
-export const CALLBACK_EVENTS = ['status', 'alert'] as const;
+/** `status`: changes of jobs. `step`: changes of their steps. `alert`: alerts that are raised or cleared. */
+export const CALLBACK_EVENTS = ['status', 'step', 'alert'] as const;
 export type CallbackEvents = (typeof CALLBACK_EVENTS)[number];
 
 /** Who wants to hear of a tenant's jobs, where, and in which vocabulary. */
@@ -26,19 +26,20 @@ const PAGE = 1_000;
 
 /** The tenant's subscriptions; null for everybody's. */
 export async function listSubscriptions(store: Store, tenantId: string | null): Promise<Subscription[]> {
-  const { records } = await store.records({
-    kind: 'subscription',
-    tenantId,
-    after: null,
-    limit: PAGE,
-  });
-  return records.map(({ body }) => JSON.parse(body) as Subscription);
+  const all: Subscription[] = [];
+  for (let after: { tenantId: string; id: string } | null = null; ;) {
+    const { records } = await store.records({ kind: 'subscription', tenantId, after, limit: PAGE });
+    for (const { body } of records) all.push(JSON.parse(body) as Subscription);
+    const last = records.at(-1);
+    if (last === undefined || records.length < PAGE) return all;
+    after = { tenantId: last.tenantId, id: last.id };
+  }
 }
 
 /** How long this process may not have heard of a new subscription. */
 const STALE_MS = 2_000;
 
-/** Steps and effects move no contract's state, and nobody is called for them. */
+/** Steps and effects that move no contract's state: who asked for no more than that is not called for them. */
 const SILENT: ReadonlySet<Event['type']> = new Set([
   'step.recorded',
   'step.failed',
@@ -76,8 +77,12 @@ export class Subscriptions {
     this.#byTenant = byTenant;
   }
 
-  find(tenantId: string, id: string): Subscription | null {
-    return this.#byTenant.get(tenantId)?.find((one) => one.id === id) ?? null;
+  /** Null: there is none. One that this process has not heard of yet may be new, and is asked for. */
+  async find(tenantId: string, id: string): Promise<Subscription | null> {
+    const known = this.#byTenant.get(tenantId)?.find((one) => one.id === id);
+    if (known !== undefined) return known;
+    const { record } = await this.#from.store.record({ kind: 'subscription', tenantId, id });
+    return record && (JSON.parse(record.body) as Subscription);
   }
 
   /** The callbacks that a commit gives rise to; none, and at no cost, where nobody subscribed. */
@@ -86,10 +91,17 @@ export class Subscriptions {
     { rev, events }: { rev: number; events: readonly Event[] },
   ): NewOutboxEntry[] {
     const interested = this.#byTenant.get(tenantId);
-    if (interested === undefined || events.every(({ type }) => SILENT.has(type))) return [];
+    if (interested === undefined) return [];
+    const movesStatus = events.some(({ type }) => !SILENT.has(type));
+    const movesStep = events.some((event) => stepChangesOf(event).length > 0);
+    if (!movesStatus && !movesStep) return [];
     const dueAt = this.#from.now();
     return interested
-      .filter(({ events: wanted, tasks }) => wanted.includes('status') && (tasks?.includes(task) ?? true))
+      .filter(({ tasks }) => tasks?.includes(task) ?? true)
+      .filter(
+        ({ events: wanted }) =>
+          (movesStatus && wanted.includes('status')) || (movesStep && wanted.includes('step')),
+      )
       .map(({ id }) => {
         const body: CallbackBody = { tenantId, subscriptionId: id, jobId, rev, at: dueAt };
         return {

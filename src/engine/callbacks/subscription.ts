@@ -24,6 +24,12 @@ export async function subscribe(engine: Engine, asked: NewSubscription): Promise
       details: { option: 'events' },
     });
   }
+  if (events.includes('step') && contract !== 'run-state') {
+    throw new PawlError('INVALID_OPTION', {
+      detail: `changes of steps are told in the words of the contract 'run-state', and not of '${contract}'`,
+      details: { option: 'events' },
+    });
+  }
   await engine.courier.check(url);
   const bytes = Uint8Array.from({ length: 24 }, () => engine.random.int(256));
   const secret = `whsec_${Buffer.from(bytes).toString('base64')}`;

@@ -11,6 +11,8 @@ import { nextFire } from './timing.js';
 const PAGE = 500;
 /** Firings of one schedule in one round; the rest follow in the next. */
 const MOST_FIRINGS = 100;
+/** Times of one schedule that one round looks at: of one that fires every second, a weekend has more than may hold up the rest. */
+const MOST_LOOKED_AT = 1_000;
 /** A firing that is later than this was missed, for those who do not want to catch up. */
 const MISSED_AFTER_MS = 60_000;
 /** How often a firing that waits for the job before it looks whether that has ended. */
@@ -47,7 +49,8 @@ async function fireOne(engine: Engine, schedule: Schedule): Promise<void> {
   for (const fireAt of due) {
     if (schedule.overlap !== 'allow' && (await isLive())) {
       if (schedule.overlap === 'queue') {
-        await save(engine, schedule, { cursor: fireAt, lastJobId, lastFireAt, skipped }, now + QUEUE_POLL_MS);
+        const change = { cursor: fireAt, seenUntil: now, lastJobId, lastFireAt, skipped };
+        await save(engine, schedule, change, now + QUEUE_POLL_MS);
         return;
       }
       if (schedule.overlap === 'skip') {
@@ -62,24 +65,38 @@ async function fireOne(engine: Engine, schedule: Schedule): Promise<void> {
   await save(engine, schedule, { cursor, lastJobId, lastFireAt, skipped });
 }
 
-/** What is due, by the catch-up policy, and where to go on. */
-function dueFirings(
-  { timing, cursor: from, catchUp }: Schedule,
-  now: Timestamp,
-): { due: Timestamp[]; cursor: Timestamp | null; missed: number } {
+type Due = {
+  readonly due: readonly Timestamp[];
+  /** Where to go on. */
+  readonly cursor: Timestamp | null;
+  readonly missed: number;
+};
+
+/** What is due, by the catch-up policy. */
+function dueFirings(schedule: Schedule, now: Timestamp): Due {
+  const { timing, cursor: from, catchUp } = schedule;
   const due: Timestamp[] = [];
-  let cursor = from;
   let missed = 0;
-  while (cursor !== null && cursor <= now && due.length < MOST_FIRINGS) {
-    // A single time is not a series of which some could be left out.
-    const isMissed = timing.type !== 'at' && catchUp === 'none' && cursor < now - MISSED_AFTER_MS;
-    if (isMissed) missed += 1;
-    else if (catchUp === 'latest' && due.length > 0) missed += 1;
-    if (catchUp === 'latest') due.length = 0;
-    if (!isMissed) due.push(cursor);
+  let latest: Timestamp | null = null;
+  let cursor = from;
+  for (let looked = 0; looked < MOST_LOOKED_AT && due.length < MOST_FIRINGS; looked++) {
+    if (cursor === null || cursor > now) break;
+    if (takesPlace(schedule, cursor, now)) due.push(cursor);
+    else if (catchUp === 'none' || latest !== null) missed += 1;
+    if (catchUp === 'latest' && due.at(-1) !== cursor) latest = cursor;
     cursor = nextFire(timing, cursor);
   }
-  return { due, cursor, missed };
+  if (latest === null) return { due, cursor, missed };
+  // Not known to be the latest before all were looked at: the next round begins with it.
+  const isKnown = cursor === null || cursor > now;
+  return isKnown ? { due: [...due, latest], cursor, missed } : { due, cursor: latest, missed };
+}
+
+/** A firing does, whatever others are missed with it: a single time, and what has waited for the job before it. */
+function takesPlace({ timing, catchUp, seenUntil }: Schedule, fireAt: Timestamp, now: Timestamp): boolean {
+  if (timing.type === 'at' || catchUp === 'all' || (seenUntil !== undefined && fireAt <= seenUntil))
+    return true;
+  return catchUp === 'none' && fireAt >= now - MISSED_AFTER_MS;
 }
 
 /** Starts the job of one firing; one that another has started is as good. */

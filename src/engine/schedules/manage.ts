@@ -42,6 +42,24 @@ export async function putSchedule(
   options: ScheduleOptions,
   work: ScheduledWork,
 ): Promise<Schedule> {
+  return (await put(engine, options, work, { replace: true })).schedule;
+}
+
+/** The same where one that is there is left as it is. */
+export function createSchedule(
+  engine: Engine,
+  options: ScheduleOptions,
+  work: ScheduledWork,
+): Promise<{ readonly schedule: Schedule; readonly isNew: boolean }> {
+  return put(engine, options, work, { replace: false });
+}
+
+async function put(
+  engine: Engine,
+  options: ScheduleOptions,
+  work: ScheduledWork,
+  { replace }: { readonly replace: boolean },
+): Promise<{ readonly schedule: Schedule; readonly isNew: boolean }> {
   const { scheduleId, tenantId, overlap = 'skip', catchUp = 'latest', paused = false } = options;
   if (!ID.test(scheduleId)) throw invalid('scheduleId', `${JSON.stringify(scheduleId)} is no id`);
   if (!OVERLAP_POLICIES.includes(overlap))
@@ -50,6 +68,7 @@ export async function putSchedule(
     throw invalid('catchUp', `is none of ${CATCH_UP_POLICIES.join(', ')}`);
   for (;;) {
     const known = await findSchedule(engine, { tenantId, scheduleId });
+    if (known && !replace) return { schedule: known, isNew: false };
     const now = engine.now();
     const timing = readTiming(
       known?.timing.type === 'every' && options.from === undefined
@@ -58,7 +77,7 @@ export async function putSchedule(
       now,
     );
     const asked = { timing, overlap, catchUp, ...work };
-    if (known && isSame(known, asked)) return known;
+    if (known && isSame(known, asked)) return { schedule: known, isNew: false };
     const cursor = timing.type === 'at' ? timing.at : nextFire(timing, now);
     const body: ScheduleBody = known
       ? { ...known, ...asked, cursor }
@@ -67,7 +86,7 @@ export async function putSchedule(
     const row = nextRow({ ...body, tenantId, scheduleId, version, nextFireAt: null }, {});
     if ((await engine.store.putSchedule(row, version)).saved) {
       if (row.nextFireAt !== null) engine.bells.schedules.ringAt(row.nextFireAt, now);
-      return readSchedule(row);
+      return { schedule: readSchedule(row), isNew: known === null };
     }
   }
 }

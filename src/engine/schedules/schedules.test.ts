@@ -177,6 +177,19 @@ onEveryStore((fresh) => {
     }
   });
 
+  test.each(['latest', 'none'] as const)(
+    'TSK-7 overlap queue, catch-up %s: what waits for the job before it was not missed',
+    async (catchUp) => {
+      const cluster = await fresh.cluster();
+      const long = task({ name: 'long' }, ({ step }) => step.sleep('work', '3m'));
+      const { app } = await cluster.join([long], { lease: '5h', poll: '1m' });
+      await app.schedules.put(schedule(long, { ...hourly, every: '1m', overlap: 'queue', catchUp }));
+      await pass(cluster, 13.5 * MINUTE);
+      expect(await firingsOf(cluster)).toEqual([1, 2, 3, 4].map((minute) => minute * MINUTE));
+      expect((await app.schedules.get('hourly')).skipped).toBe(0);
+    },
+  );
+
   test.each<[string, Partial<ScheduleDeclaration>]>([
     ['overlap', { overlap: 'whatever' as 'skip' }],
     ['catchUp', { catchUp: 'some' as 'all' }],
@@ -192,6 +205,32 @@ onEveryStore((fresh) => {
     expect(await app.schedules.list()).toEqual([]);
   });
 });
+
+test.each([
+  ['latest', [5 * HOUR], (5 * HOUR) / 1_000 - 1],
+  [
+    'none',
+    Array.from({ length: 61 }, (_, second) => 5 * HOUR - MINUTE + second * 1_000),
+    (5 * HOUR) / 1_000 - 61,
+  ],
+] as const)(
+  'TSK-7 hours of seconds that were missed are gone through some at a time, catch-up %s',
+  async (catchUp, fired, skipped) => {
+    const cluster = newCluster();
+    const { app } = await cluster.join([tick], false);
+    await app.schedules.put(
+      schedule(tick, { id: 'often', cron: '* * * * * *', overlap: 'allow', catchUp, input: 1 }),
+    );
+    cluster.clock.advance(5 * HOUR);
+    const { app: worker } = await cluster.join([tick], SLOW);
+    await advanceUntil(cluster.clock, async () => (await jobsOf(cluster)).length >= fired.length);
+    await worker.schedules.pause('often');
+    expect(await firingsOf(cluster)).toEqual(fired);
+    const { skipped: counted, version } = await worker.schedules.get('often');
+    expect(counted).toBe(skipped);
+    expect(version).toBeGreaterThan(18);
+  },
+);
 
 /** In memory only: what a store adds to it is above. */
 test('TSK-7 a year of schedules of every kind: no firing lost, doubled or early', async () => {

@@ -1,5 +1,6 @@
 import { utc } from '../../contracts/index.js';
-import { findSchedule, putSchedule } from '../../engine/schedules/manage.js';
+import { createSchedule, findSchedule } from '../../engine/schedules/manage.js';
+import type { Schedule } from '../../engine/schedules/schedule.js';
 import { readTiming } from '../../engine/schedules/timing.js';
 import { sha256 } from '../../engine/sha256.js';
 import { PawlError } from '../../errors.js';
@@ -28,12 +29,9 @@ export async function createRecurring(
   const { engine, caller, body, newId } = request;
   const when = whenOf(type, body);
   const work = await workOf(request, body);
-  const ref = { tenantId: caller.tenantId, scheduleId: body.task_id ?? idOfKey(body) ?? newId() };
-  const known = await findSchedule(engine, ref);
-  if (known === null) {
-    const schedule = await putSchedule(engine, { ...when, ...ref }, work);
-    return created({ idempotent_hit: false, schedule: scheduleView(schedule) });
-  }
+  const ref = { tenantId: caller.tenantId, scheduleId: scheduleIdOf(body) ?? newId() };
+  const { schedule: known, isNew } = await createSchedule(engine, { ...when, ...ref }, work);
+  if (isNew) return created({ idempotent_hit: false, schedule: scheduleView(known) });
   const from = known.timing.type === 'every' ? { from: utc(known.timing.from) } : {};
   const timing = readTiming({ ...from, ...when }, engine.now());
   const differs = {
@@ -44,13 +42,34 @@ export async function createRecurring(
   };
   const conflict_fields = Object.entries(differs).flatMap(([name, is]) => (is ? [name] : []));
   if (conflict_fields.length === 0) return ok({ idempotent_hit: true, schedule: scheduleView(known) });
-  const reason = `task ${ref.scheduleId} exists with other values of ${conflict_fields.join(', ')}`;
-  throw new PawlError('DUPLICATE', {
+  throw recurs(known, conflict_fields);
+}
+
+/** Throws where a task that recurs has the id of one that is to be due once, or its key. */
+export async function expectNoRecurring(
+  { engine, caller }: Pick<ApiRequest<unknown, unknown, unknown>, 'engine' | 'caller'>,
+  asked: RecurringTask,
+): Promise<void> {
+  const scheduleId = scheduleIdOf(asked);
+  if (scheduleId === null) return;
+  const known = await findSchedule(engine, { tenantId: caller.tenantId, scheduleId });
+  if (known !== null) throw recurs(known, ['schedule_type']);
+}
+
+function recurs(known: Schedule, conflict_fields: readonly string[]): PawlError {
+  const reason = `task ${known.scheduleId} exists with other values of ${conflict_fields.join(', ')}`;
+  return new PawlError('DUPLICATE', {
     detail: reason,
     details: { reason, conflict_fields, task: scheduleView(known) },
   });
 }
 
-function idOfKey({ idempotency_key: key, idempotency_scope: scope = null }: RecurringTask): string | null {
+/** Null: whoever asks has said nothing that it could be known by. */
+function scheduleIdOf({
+  task_id: taskId,
+  idempotency_key: key,
+  idempotency_scope: scope = null,
+}: RecurringTask): string | null {
+  if (taskId !== undefined) return taskId;
   return key === undefined ? null : `task-${sha256(JSON.stringify([scope, key])).slice(0, 40)}`;
 }

@@ -60,7 +60,10 @@ export const scheduleRoutes = [
       const ref = { tenantId: caller.tenantId, scheduleId: params.schedule_id };
       const options = { ...whenOf(type, body), ...ref, paused: body.paused ?? false };
       const work = await workOf(request, body);
-      return ok(scheduleView(await judged(putSchedule(engine, options, work))));
+      const put = await judged(putSchedule(engine, options, work));
+      if (body.paused === undefined || body.paused === put.paused) return ok(scheduleView(put));
+      await (body.paused ? pauseSchedule : resumeSchedule)(engine, ref);
+      return ok(scheduleView(await getSchedule(engine, ref)));
     },
   }),
   route({

@@ -3,7 +3,7 @@ import { CONTRACT_NAMES } from '../../contracts/index.js';
 import { ownJob } from '../../engine/own-job.js';
 import { PawlError } from '../../errors.js';
 import { eventStream } from '../event-stream.js';
-import type { FeedHub, FeedItem, FeedPage } from '../feed-hub.js';
+import type { FeedItem, FeedPage, FeedReader } from '../feed-reader.js';
 import { jobId, text } from '../fields.js';
 import { followFeed } from '../follow-feed.js';
 import { followJob } from '../follow-job.js';
@@ -26,11 +26,12 @@ export const streamRoutes = [
     async handle(request) {
       const { feed, header, caller, query } = request;
       const from = header('last-event-id') || (await feed.end());
-      const first = await readFrom(feed, from);
+      const reader = feed.reader();
+      const first = await readFrom(reader, from);
       const wanted = ({ tenantId, changes }: FeedItem): boolean =>
         tenantId === caller.tenantId &&
         (query.job_type === undefined || changes[0]?.after.spec.task === query.job_type);
-      const following = { first, from, wanted, vocabulary: query.contract };
+      const following = { reader, first, from, wanted, vocabulary: query.contract };
       return eventStream(request, (outlet) => followFeed(feed, following, outlet));
     },
   }),
@@ -52,9 +53,9 @@ export const streamRoutes = [
   }),
 ];
 
-async function readFrom(feed: FeedHub, from: string): Promise<FeedPage> {
+async function readFrom(reader: FeedReader, from: string): Promise<FeedPage> {
   try {
-    return await feed.read(from);
+    return await reader.read(from);
   } catch (error) {
     if (error instanceof PawlError && error.code === 'INVALID_OPTION') throw badPosition('of this feed');
     throw error;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { METRICS_TYPE } from '../metrics.js';
 import { expectReady } from '../readiness.js';
 import { ok, route } from '../route.js';
 
@@ -31,7 +32,7 @@ export const systemRoutes = [
     answers: { 200: 'text/plain' },
     async handle({ metrics, caller }) {
       const text = await metrics.text(caller.tenantId);
-      return new Response(text, { headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' } });
+      return new Response(text, { headers: { 'content-type': METRICS_TYPE } });
     },
   }),
 ];

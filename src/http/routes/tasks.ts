@@ -26,7 +26,7 @@ import { count, milliseconds, optionalText, page, payload, text } from '../field
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';
 import { judged, recurringFields, recurringView, shown } from '../recurring.js';
-import { createRecurring } from './recurring-tasks.js';
+import { createRecurring, expectNoRecurring } from './recurring-tasks.js';
 import { created, ok, route, type ApiRequest } from '../route.js';
 import { taskView } from '../views.js';
 
@@ -64,8 +64,12 @@ export const taskRoutes = [
     answers: { 201: answer, 200: answer },
     async handle(request) {
       const type = scheduleTypeOf(request.body);
-      if (type !== 'at') return judged(createRecurring(request, type));
-      return createOnce(request);
+      if (type === 'at') {
+        await expectNoRecurring(request, request.body);
+        return createOnce(request);
+      }
+      await expectNoneOnce(request, request.body);
+      return judged(createRecurring(request, type));
     },
   }),
   route({
@@ -127,6 +131,23 @@ export const taskRoutes = [
     },
   }),
 ];
+
+/** Throws where a task that is due once has the id of one that is to recur, or its key. */
+async function expectNoneOnce(
+  { engine, caller: { tenantId } }: Pick<ApiRequest<unknown, unknown, unknown>, 'engine' | 'caller'>,
+  { task_id: taskId, idempotency_key: key, idempotency_scope: scope = null }: Create,
+): Promise<void> {
+  const identities = [
+    ...(taskId === undefined ? [] : [{ tenantId, kind: 'task_id', value: taskId } as const]),
+    ...(key === undefined ? [] : [{ tenantId, kind: 'key', value: JSON.stringify([scope, key]) } as const]),
+  ];
+  if (identities.length === 0) return;
+  const { jobIds } = await engine.store.resolve(identities);
+  const jobId = jobIds.find((id) => id !== null);
+  const { found } = jobId === undefined ? { found: null } : await engine.store.load(jobId);
+  if (found !== null)
+    throw duplicate({ kind: 'duplicate', job: found.job, conflictFields: ['scheduleType'] });
+}
 
 async function createOnce(request: ApiRequest<unknown, unknown, Create>) {
   const { engine, body, caller, defaultTask } = request;

@@ -40,7 +40,12 @@ export type Desk = { readonly engine: Engine; readonly heads: HeadCache };
 
 /** What to save, with the job as it stood before and its steps as they will be; or the answer, if there is nothing to save. */
 export type Decided =
-  | { readonly item: CommitItem; readonly before: Job | null; readonly after: KnownHead | null }
+  | {
+      readonly item: CommitItem;
+      readonly events: readonly Event[];
+      readonly before: Job | null;
+      readonly after: KnownHead | null;
+    }
   | { readonly reply: CommitReply };
 
 /**
@@ -106,7 +111,7 @@ async function decideOn(engine: Engine, question: Question): Promise<Decided> {
         steps: steps === NO_STEPS ? null : (steps as StepLog),
       }
     : null;
-  return { item, before, after: next };
+  return { item, events, before, after: next };
 }
 
 async function prepare(

@@ -80,7 +80,7 @@ export class WorkerDesk {
   }
 
   #saved(
-    { item, before, after }: Extract<Decided, { item: unknown }>,
+    { item, events, before, after }: Extract<Decided, { item: unknown }>,
     { repeated, told }: { repeated: boolean; told: true | undefined },
   ): void {
     const { engine } = this;
@@ -88,6 +88,8 @@ export class WorkerDesk {
     if (after && !repeated) this.heads.put(after);
     engine.announceMail(item.outbox);
     const { job } = item;
+    const tenantId = (job ?? before)?.spec.tenantId;
+    if (tenantId !== undefined && !repeated) engine.meters.committed(tenantId, events);
     if (job === null) return;
     engine.announce(job, { told });
     if (before?.status === 'running' && job.status !== 'running') this.#left(before, job);

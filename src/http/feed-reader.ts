@@ -1,0 +1,69 @@
+import { changesOf, decodeEvents, InvariantViolation, type Change, type Job } from '../kernel/index.js';
+import { readLog } from '../engine/read-log.js';
+import type { FeedPosition, LogRow, Store } from '../ports/store.js';
+
+/** One commit, as listeners hear of it. */
+export type FeedItem = {
+  readonly position: FeedPosition;
+  readonly jobId: string;
+  readonly rev: number;
+  readonly tenantId: string;
+  readonly changes: readonly Change[];
+};
+
+/** `next`: where to go on. `isLast`: there is no more by now. */
+export type FeedPage = {
+  readonly items: readonly FeedItem[];
+  readonly next: FeedPosition;
+  readonly isLast: boolean;
+};
+
+const PAGE = 500;
+
+/**
+ * Reads the feed from one place on, and remembers the jobs that it has met as they were there: the next commit of each can be shown
+ * without reading its whole log again. Whoever reads elsewhere meets other states, and takes a reader of its own.
+ */
+export class FeedReader {
+  readonly #store: Store;
+  readonly #mostJobs: number;
+  readonly #jobs = new Map<string, Job>();
+
+  constructor(store: Store, { mostJobs }: { mostJobs: number }) {
+    this.#store = store;
+    this.#mostJobs = mostJobs;
+  }
+
+  async read(after: FeedPosition): Promise<FeedPage> {
+    const { rows } = await this.#store.feed({ after, limit: PAGE });
+    const items: FeedItem[] = [];
+    for (const row of rows) {
+      const item = await this.#itemOf(row);
+      if (item) items.push(item);
+    }
+    return { items, next: rows.at(-1)?.position ?? after, isLast: rows.length < PAGE };
+  }
+
+  /** Null: its job was purged in between. */
+  async #itemOf(row: LogRow & { position: FeedPosition }): Promise<FeedItem | null> {
+    const { jobId, rev, position } = row;
+    const changes = await this.#changesOf(row);
+    const last = changes.at(-1)?.after;
+    if (last === undefined) return null;
+    this.#jobs.delete(jobId);
+    if (last.finishedAt === null) this.#jobs.set(jobId, last);
+    if (this.#jobs.size > this.#mostJobs) this.#jobs.delete(this.#jobs.keys().next().value ?? '');
+    return { position, jobId, rev, tenantId: last.spec.tenantId, changes };
+  }
+
+  async #changesOf({ jobId, rev, body }: LogRow): Promise<readonly Change[]> {
+    const before = rev === 1 ? null : this.#jobs.get(jobId);
+    if (before === undefined || (before && before.rev !== rev - 1)) {
+      const changes = changesOf(await readLog(this.#store, jobId));
+      return changes.filter((change) => change.rev === rev);
+    }
+    const decoded = decodeEvents(body);
+    if (!decoded.ok) throw new InvariantViolation(`${decoded.code} at ${jobId}/${rev}: ${decoded.problem}`);
+    return changesOf([{ jobId, rev, events: decoded.events }], before);
+  }
+}
