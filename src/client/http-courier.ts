@@ -39,13 +39,15 @@ for (const [net, prefix] of [
 export type CourierOptions = {
   /** Also addresses of this machine and its own network, and plain HTTP: for development, and for tests. */
   readonly allowPrivate: boolean;
+  /** How long a receiver may take for its answer. */
+  readonly timeoutMs?: number;
 };
 
 /**
  * Posts callbacks over HTTP. The name is resolved once and the connection goes to that very address, so that a second
  * answer of the name server cannot lead it elsewhere; redirects are not followed.
  */
-export function httpCourier({ allowPrivate }: CourierOptions): Courier {
+export function httpCourier({ allowPrivate, timeoutMs = TIMEOUT_MS }: CourierOptions): Courier {
   async function addressOf(url: URL): Promise<{ address: string; family: number }> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookup(host, { all: true });
@@ -65,7 +67,7 @@ export function httpCourier({ allowPrivate }: CourierOptions): Courier {
     },
     async deliver(letter) {
       const url = readUrl(letter.url, allowPrivate);
-      return post(url, await addressOf(url), letter);
+      return post(url, { ...(await addressOf(url)), timeoutMs }, letter);
     },
   };
 }
@@ -87,7 +89,7 @@ function isPrivate(address: string): boolean {
 
 function post(
   url: URL,
-  { address, family }: { address: string; family: number },
+  { address, family, timeoutMs }: { address: string; family: number; timeoutMs: number },
   { headers, body }: Letter,
 ): Promise<{ status: number }> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
@@ -101,7 +103,8 @@ function post(
           if (options.all) answer(null, [{ address, family }]);
           else answer(null, address, family);
         },
-        timeout: TIMEOUT_MS,
+        // Of the whole of it: a receiver that sends a byte now and then would never be silent.
+        signal: AbortSignal.timeout(timeoutMs),
         agent: false,
       },
       (response) => {
@@ -110,8 +113,10 @@ function post(
         resolve({ status: response.statusCode ?? 0 });
       },
     );
-    request.on('timeout', () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
-    request.on('error', reject);
+    request.on('error', (error) => {
+      const isLate = error.name === 'TimeoutError' || error.name === 'AbortError';
+      reject(isLate ? new Error(`no answer within ${timeoutMs} ms`, { cause: error }) : error);
+    });
     request.end(body);
   });
 }

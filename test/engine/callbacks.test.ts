@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createSocketServer, type AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { httpCourier } from '../../src/client/http-courier.js';
 import { pawl, task } from '../../src/index.js';
@@ -43,4 +43,20 @@ test('RST-11 callbacks reach a real receiver, and redirects are not followed', a
     code: 'CALLBACK_URL_INVALID',
   });
   expect(heard).toHaveLength(3);
+});
+
+test('RST-11 a receiver that never comes to the end of its answer is given up in time', async () => {
+  const drip = createSocketServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write('HTTP/1.1 200 OK\r\nx: ');
+    const dripping = setInterval(() => socket.write('x'), 20);
+    socket.on('close', () => clearInterval(dripping));
+  });
+  await new Promise<void>((resolve) => {
+    drip.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => void drip.close());
+  const url = `http://127.0.0.1:${(drip.address() as AddressInfo).port}/`;
+  const courier = httpCourier({ allowPrivate: true, timeoutMs: 300 });
+  await expect(courier.deliver({ url, headers: {}, body: '{}' })).rejects.toThrow('no answer within 300 ms');
 });

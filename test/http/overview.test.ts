@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { task } from '../../src/index.js';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
-import { fakeClock, T0 } from '../../src/testkit/index.js';
+import { laneOf } from '../../src/kernel/index.js';
+import { aJobSpec, fakeClock, T0 } from '../../src/testkit/index.js';
 import type { Store } from '../../src/ports/store.js';
 import { ApiRig, type RigOptions } from './api-rig.js';
 
@@ -70,4 +71,13 @@ test('a store that could not be counted is told, and not shown as empty', async 
   isDown = false;
   clock.advance(FRESH_MS);
   expect((await rig.get('/api/v1/overview')).status).toBe(200);
+});
+
+test('a queue is worked on for as long as the lease of a worker stands', async () => {
+  const rig = await rigOf();
+  const worker = { id: 'w-1', incarnation: 'w-1.1' };
+  await rig.app.store.beat({ worker, leaseMs: 30_000, lanes: [laneOf(aJobSpec({ queue: 'mail' }))] });
+  expect((await rig.get('/api/v1/queues')).data['queues']).toEqual(['mail']);
+  rig.app.clock.advance(30_000);
+  expect((await rig.get('/api/v1/queues')).data['queues']).toEqual([]);
 });

@@ -25,8 +25,9 @@ export const operationRoutes = [
     },
     async handle({ engine }) {
       const { queues } = await engine.store.pausedQueues();
-      const { workers } = await engine.store.workers({ incarnations: null });
-      const worked = new Set(workers.flatMap(({ lanes }) => lanes.map(queueOf)));
+      const { workers, now } = await engine.store.workers({ incarnations: null });
+      const alive = workers.filter(({ leaseUntil }) => leaseUntil > now);
+      const worked = new Set(alive.flatMap(({ lanes }) => lanes.map(queueOf)));
       return ok({
         queues: [...worked].toSorted(),
         paused: queues.map(({ queue: name, by, since }) => ({
