@@ -1,15 +1,8 @@
+import { RENDER_SCRIPT } from './render-script.js';
 import type { Command } from './run-command.js';
 import { textOf } from './template.js';
 import type { Variables } from './variables.js';
 import type { ActionName, Step } from './workflow.js';
-
-/** Writes its input to a file, beside its place first, and only if it is different. Run twice, it changes nothing. */
-const RENDER = `set -eu
-dest=$1; mode=$2; new="$dest.pawl-$$"
-trap 'rm -f "$new"' EXIT
-cat > "$new"
-if [ -n "$mode" ]; then chmod "$mode" "$new"; fi
-if [ -f "$dest" ] && cmp -s "$new" "$dest"; then echo unchanged; else mv -f "$new" "$dest"; echo changed; fi`;
 
 /** What an action runs on a host. `args` have their values filled in; `files` are the workflow's own. */
 export function actionCommand(
@@ -35,7 +28,7 @@ export function actionCommand(
     case 'template.render':
       return {
         ...common,
-        argv: ['/bin/sh', '-c', RENDER, 'sh', textOf(args['dest']), textOf(args['mode'] ?? '')],
+        argv: ['/bin/sh', '-c', RENDER_SCRIPT, 'sh', textOf(args['dest']), textOf(args['mode'] ?? '')],
         stdin: textOf(args['content']),
       };
     default: {

@@ -15,6 +15,7 @@ import {
 import { workflowOf, type Source } from './load-workflow.js';
 import { skipKnown } from './skip-known.js';
 import type { Variables } from './variables.js';
+import { whenClaimed } from './when-claimed.js';
 import { runWorkflow } from './workflow-run.js';
 
 export type ApplyParts = {
@@ -22,6 +23,8 @@ export type ApplyParts = {
   readonly runs: RunStates | null;
   readonly recorders: readonly Recorder[];
   readonly parallel: number;
+  /** When the job of a run was claimed last, by the store's clock; null if nobody has it. */
+  readonly claimedAt: (runId: string) => Promise<number | null>;
   readonly clock: Clock;
   readonly log: Logger;
 };
@@ -34,10 +37,11 @@ export const APPLY_TASK = 'pawl.apply';
  * A workflow as a job. Whatever is done on hosts is recorded step by step, so that a run that was interrupted goes on where it
  * was. What it tells recorders is beside the job: it may be told twice, and is never waited for but at the end.
  */
-export function applyTask({ runs, recorders, parallel, clock, log }: ApplyParts): Task<Source, ApplyResult> {
+export function applyTask(parts: ApplyParts): Task<Source, ApplyResult> {
+  const { runs, recorders, parallel, claimedAt, clock, log } = parts;
   return task(
     { name: APPLY_TASK, retry: { maxRetries: 0 } },
-    async ({ input, step, job }: HandlerContext<Source>): Promise<ApplyResult> => {
+    async ({ input, step, job, signal }: HandlerContext<Source>): Promise<ApplyResult> => {
       const workflow = workflowOf(input);
       const { tracker, before } = await tracked(runs, {
         runId: job.id,
@@ -46,8 +50,10 @@ export function applyTask({ runs, recorders, parallel, clock, log }: ApplyParts)
       });
       const all = composeRecorders(tracker ? [tracker, ...recorders] : recorders, { log });
       const recorder = skipKnown(all, before);
-      const context = { workflow, files: input.files, runId: job.id, steps: step, recorder, clock };
-      const end = await runWorkflow({ ...context, global: { exported: {} } }, { parallel });
+      const claimed = whenClaimed({ clock, signal, claimedAt: () => claimedAt(job.id) });
+      const around = { runId: job.id, steps: step, recorder, clock, claimedAt: claimed };
+      const context = { workflow, files: input.files, ...around, global: { exported: {} } };
+      const end = await runWorkflow(context, { parallel });
       const { status, message, exported } = end;
       const error = message === null ? null : { code: 'WORKFLOW_FAILED', message };
       recorder.runFinish({ status, message, error });

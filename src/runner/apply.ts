@@ -81,8 +81,9 @@ export async function apply(workflow: string | Loaded, options: ApplyOptions = {
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
   const runs = await openRuns(options, { store, clock, log });
   try {
-    const task = applyTask({ runs, recorders, parallel, clock, log });
-    const app = await pawl({ store, tasks: [task], log, clock });
+    const claimedAt = async (id: string): Promise<number | null> => (await app.job(id).status()).claimedAt;
+    const task = applyTask({ runs, recorders, parallel, claimedAt, clock, log });
+    const app: Pawl = await pawl({ store, tasks: [task], log, clock });
     try {
       const runId = options.runId ?? newRunId({ clock });
       const queue = `apply:${runId}`;

@@ -23,6 +23,8 @@ export type RunContext = {
   readonly steps: Steps;
   readonly recorder: FullRecorder;
   readonly clock: Clock;
+  /** When this run of the handler began, by the store's clock. */
+  readonly claimedAt: () => Promise<number>;
   /** Variables that belong to the run, not to a host: what events brought. */
   readonly global: { exported: Variables };
 };
@@ -90,7 +92,7 @@ async function tries(context: RunContext, { step, state, name, lookup }: One): P
 }
 
 async function act(context: RunContext, { step, state, name, lookup }: One): Promise<Outcome> {
-  const { files, recorder, clock, runId, steps } = context;
+  const { files, recorder, clock, claimedAt, runId, steps } = context;
   const { host } = state;
   const args = withContent(renderDeep(step.args, lookup) as Variables, { files, lookup });
   if (step.action === 'env.set') {
@@ -106,10 +108,14 @@ async function act(context: RunContext, { step, state, name, lookup }: One): Pro
     return { ...wrote, changed: wrote.stdout.trim() === 'changed' };
   }
   if (step.action === 'wait.until') {
-    const until = (await steps.now()) + step.timeoutMs;
+    const begunAt = await steps.now();
     const everyMs = toMs((args['every'] ?? '1s') as Duration, 'every');
     const onNo = (message: string): void => recorder.progress({ step: step.name, host: host.name, message });
-    return steps.run(name, ({ signal }) => poll(clock, { host, command, until, everyMs, signal, onNo }));
+    return steps.run(name, async ({ signal }) => {
+      // After a crash it has the rest of its time, not all of it once more: what passed until then is known by the store's clock.
+      const leftMs = step.timeoutMs - Math.max(0, (await claimedAt()) - begunAt);
+      return poll(clock, { host, command, leftMs, everyMs, signal, onNo });
+    });
   }
   const probe = step.probe && probeCommand(wordsOf(renderDeep(step.probe, lookup)), command);
   const doing = hostEffect(step, { clock, recorder, runId });
@@ -123,16 +129,17 @@ function failedOutcome(error: unknown): Outcome {
 type Poll = {
   readonly host: Host;
   readonly command: Command;
-  readonly until: number;
+  readonly leftMs: number;
   readonly everyMs: number;
   readonly signal: AbortSignal;
   readonly onNo: (message: string) => void;
 };
 
 /** Asks again and again until the answer is yes. A question changes nothing, so it may be asked anew after a crash. */
-async function poll(clock: Clock, { host, command, until, everyMs, signal, onNo }: Poll): Promise<Outcome> {
+async function poll(clock: Clock, { host, command, leftMs, everyMs, signal, onNo }: Poll): Promise<Outcome> {
+  const until = clock.elapsed() + leftMs;
   for (;;) {
-    const timeoutMs = Math.max(1, until - clock.now());
+    const timeoutMs = Math.max(1, Math.ceil(until - clock.elapsed()));
     const outcome = await hostCommand(
       host,
       { ...command, timeoutMs },
@@ -140,7 +147,7 @@ async function poll(clock: Clock, { host, command, until, everyMs, signal, onNo 
     );
     if (outcome.ok) return { ...outcome, changed: false };
     const message = outcome.message ?? '';
-    if (clock.now() + everyMs >= until)
+    if (clock.elapsed() + everyMs >= until)
       return { ...outcome, changed: false, message: `not in time: ${message}` };
     onNo(message);
     await new Promise<void>((resolve) => void clock.after(everyMs, resolve));

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../index.js';
+import { onceSilent } from './once-silent.js';
 
 export type Command = {
   /** The program and its arguments, one by one: no shell reads them. */
@@ -32,8 +33,9 @@ export type Surroundings = {
 const GRACE_MS = 5_000;
 
 /**
- * Runs a command on this machine, in a group of its own, so that whatever it started ends with it. Answers how it ended; throws
- * only if it was given up before, since then nobody can say how far it came.
+ * Runs a command on this machine, in a group of its own, so that whatever it started can be ended with it. What it leaves running
+ * when it ends by itself is not waited for, though it may hold the output: from then on nobody reads that. Answers how it ended;
+ * throws only if it was given up before, since then nobody can say how far it came.
  */
 export function runCommand(command: Command, around: Surroundings): Promise<Ended> {
   const { clock, signal, onStdout, onStderr } = around;
@@ -47,6 +49,7 @@ export function runCommand(command: Command, around: Surroundings): Promise<Ende
       detached: true,
     });
     let timedOut = false;
+    let isEnding = false;
     const kill = (how: NodeJS.Signals): void => {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, how);
@@ -54,10 +57,25 @@ export function runCommand(command: Command, around: Surroundings): Promise<Ende
         // It has ended meanwhile.
       }
     };
+    const { stdout, stderr } = child;
     const timers: (() => void)[] = [];
+    const stopListening = (): void => {
+      timers.push(
+        onceSilent(clock, [stdout, stderr], () => {
+          stdout.destroy();
+          stderr.destroy();
+        }),
+      );
+    };
     const end = (): void => {
+      isEnding = true;
       kill('SIGTERM');
-      timers.push(clock.after(GRACE_MS, () => kill('SIGKILL')));
+      timers.push(
+        clock.after(GRACE_MS, () => {
+          kill('SIGKILL');
+          stopListening();
+        }),
+      );
     };
     timers.push(
       clock.after(command.timeoutMs, () => {
@@ -67,11 +85,10 @@ export function runCommand(command: Command, around: Surroundings): Promise<Ende
     );
     signal.addEventListener('abort', end, { once: true });
     const settled = (): void => {
-      for (const cancel of timers) cancel();
+      for (const cancel of timers.splice(0)) cancel();
       signal.removeEventListener('abort', end);
     };
-    read(child.stdout, onStdout);
-    read(child.stderr, onStderr);
+    const rests = [read(stdout, onStdout), read(stderr, onStderr)];
     // A program that does not read what it is given is none the worse for it.
     child.stdin.on('error', () => undefined);
     child.stdin.end(command.stdin ?? '');
@@ -83,17 +100,27 @@ export function runCommand(command: Command, around: Surroundings): Promise<Ende
           : error.message;
       resolve({ exit: null, signal: null, timedOut, failure });
     });
+    child.once('exit', () => {
+      // What it started is being ended too, and has its time for that.
+      if (isEnding) return;
+      // How it ended is known: it cannot be too late any more, nor be given up.
+      settled();
+      stopListening();
+    });
+    // Comes after `exit`, once nobody writes any more, or nobody reads.
     child.once('close', (exit, killedBy) => {
       settled();
-      if (signal.aborted) reject(new Error('the run was stopped while the command was under way'));
+      for (const tell of rests) tell();
+      if (isEnding && signal.aborted)
+        reject(new Error('the run was stopped while the command was under way'));
       else resolve({ exit, signal: killedBy, timedOut, failure: null });
     });
   });
 }
 
-/** Pieces of bytes as text, never half a character. */
-function read(stream: NodeJS.ReadableStream, onText: (text: string) => void): void {
+/** Pieces of bytes as text, never half a character. The answer tells what is left when no more will come. */
+function read(stream: NodeJS.ReadableStream, onText: (text: string) => void): () => void {
   const decoder = new StringDecoder('utf8');
   stream.on('data', (bytes: Buffer) => onText(decoder.write(bytes)));
-  stream.on('end', () => onText(decoder.end()));
+  return () => onText(decoder.end());
 }

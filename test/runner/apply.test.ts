@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { pawl, type Recorder, type RunCallback, type RunPatch, type RunSnapshot } from '../../src/index.js';
 import { memoryRunStates as ownStates } from '../../src/stores/memory/run-states.js';
 import { applyText, newFolder, outputOf, SILENT, statuses } from './apply-text.js';
+import { isAlive } from './is-alive.js';
 
 describe('RST-13 a workflow on this machine', () => {
   test('steps in order, variables global < group < host, exports, and answers with run_id and status', async () => {
@@ -117,7 +118,7 @@ steps:
 handlers:
   - { name: restart, action: cmd.run, args: { cmd: [echo, restarted] } }
   - { name: never, action: cmd.run, args: { cmd: ['false'] } }`;
-    writeFileSync(join(folder, 'b.conf'), 'host=b\n');
+    writeFileSync(join(folder, 'b.conf'), 'host=b\n', { mode: 0o600 });
     const applied = await applyText(text, { folder });
     expect(applied.status).toBe('success');
     expect(outputOf(applied, 'script', 'b')).toBe("script it's hi b\n");
@@ -272,13 +273,3 @@ describe('RST-13 the options of a run', () => {
     expect(names.every((name) => outputOf(applied, 's', name) === `${name}\n`)).toBe(true);
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // Where nobody collects orphans, one that is dead is still listed.
-    return !existsSync('/proc') || !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
