@@ -81,10 +81,14 @@ export const jobRoutes = [
       }),
     },
     async handle(request) {
-      const asked = await Promise.all(request.body.jobs.map((job) => newJobOf(request, startRequest(job))));
-      const outcomes = await tryStartJobs(request.engine, asked, { actor: request.caller.actor });
+      const asked = await Promise.all(
+        request.body.jobs.map((job) => newJobOf(request, startRequest(job)).catch(misfit)),
+      );
+      const fitting = asked.filter((one) => !(one instanceof PawlError));
+      const outcomes = await tryStartJobs(request.engine, fitting, { actor: request.caller.actor });
+      const answers = outcomes.map((outcome, index) => bulkAnswer(outcome, fitting[index] as NewJob));
       return created({
-        jobs: outcomes.map((outcome, index) => bulkAnswer(outcome, asked[index] as NewJob)),
+        jobs: asked.map((one) => (one instanceof PawlError ? refused(one) : answers.shift())),
       });
     },
   }),
@@ -179,10 +183,19 @@ function bulkAnswer(outcome: StartOutcome, asked: NewJob): object {
     return { job_id: job.spec.jobId, status: jobs.project(job), idempotent_hit: idempotentHit };
   } catch (error) {
     if (!(error instanceof PawlError)) throw error;
-    const { code, message, retryable, details } = error;
-    const conflict_fields = details['conflict_fields'] as string[] | undefined;
-    return { error: { code, message, retryable, ...defined({ conflict_fields }) } };
+    return refused(error);
   }
+}
+
+function refused({ code, message, retryable, details }: PawlError): object {
+  const conflict_fields = details['conflict_fields'] as string[] | undefined;
+  return { error: { code, message, retryable, ...defined({ conflict_fields }) } };
+}
+
+/** One payload that does not fit its task's schema is no trouble of the others. */
+function misfit(error: unknown): PawlError {
+  if (error instanceof PawlError && !error.retryable) return error;
+  throw error;
 }
 
 /** The job once it has ended, or as it stands when the time is over. */

@@ -1,0 +1,36 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { task, type StandardSchema } from '../../src/index.js';
+import { ApiRig } from './api-rig.js';
+
+/** A schema written by hand: a number, and nothing else. */
+const Amount: StandardSchema<number, number> = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) =>
+      typeof value === 'number' ? { value } : { issues: [{ message: 'must be a number' }] },
+  },
+};
+
+test('JOB-13 bulk: each start has an answer of its own, and one that is refused stops no other', async () => {
+  const pay = task({ name: 'pay', input: Amount }, ({ input }) => input);
+  const rig = await ApiRig.start({ tasks: [pay] });
+  onTestFinished(() => rig.stop());
+  const start = (more: object) => ({ job_type: 'pay', ...more });
+  const { status, data } = await rig.post('/api/v1/jobs/bulk', {
+    jobs: [
+      start({ payload: 1, idempotency_key: 'a' }),
+      start({ payload: 'x' }),
+      start({ payload: 2, idempotency_key: 'a' }),
+      start({ payload: 3 }),
+    ],
+  });
+  expect(status).toBe(201);
+  expect(data['jobs']).toMatchObject([
+    { status: 'queued', idempotent_hit: false },
+    { error: { code: 'INVALID_INPUT', retryable: false } },
+    { error: { code: 'DUPLICATE', conflict_fields: ['payload'] } },
+    { status: 'queued', idempotent_hit: false },
+  ]);
+  expect((await rig.get('/api/v1/jobs')).data['jobs']).toHaveLength(2);
+});
