@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -67,6 +67,16 @@ describe.each(NAMES)('RST-1 RST-2 RST-3 %s keeps run states as every store must'
     await run((STORES[name] as () => OpenRunStateStore)());
   });
 });
+
+test.each(['../outside', '..\\outside', 'a\0b', '/etc/hostname'])(
+  'RST-10 an id that leads out of the folder is one that nobody has: %j',
+  async (id) => {
+    const own = join(folder, `${cases++}`);
+    const states = await fileRunStates({ folder: own, clock });
+    writeFileSync(join(folder, 'outside.json'), '{}');
+    expect(await states.getRun(id)).toBeNull();
+  },
+);
 
 test('RST-13 a workflow is applied with its job and its state in one Postgres database', async () => {
   const own = await postgres.createDatabase();

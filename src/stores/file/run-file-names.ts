@@ -8,6 +8,11 @@ export function fileNameOf(runId: string): string {
   return `${runId.replaceAll(':', '+')}${RUN}`;
 }
 
+/** Whatever somebody asks for, nothing beyond the folder is looked at. */
+export function canBeId(runId: string): boolean {
+  return !/[/\\\0]/.test(runId);
+}
+
 /** Null: this is no run. */
 export function runIdOf(fileName: string): string | null {
   return fileName.endsWith(RUN) ? fileName.slice(0, -RUN.length).replaceAll('+', ':') : null;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { RunSnapshot } from '../../contracts/index.js';
 import type { StoreClock } from '../../ports/clock.js';
 import { readSnapshot } from '../run-states/read-snapshot.js';
-import { fileNameOf, isPartial, nextNameOf, nextOf, runIdOf } from './run-file-names.js';
+import { canBeId, fileNameOf, isPartial, nextNameOf, nextOf, runIdOf } from './run-file-names.js';
 import { syncFolder, writePartial } from './write-durably.js';
 
 /**
@@ -45,6 +45,7 @@ export class RunFiles {
   }
 
   async read(runId: string): Promise<RunSnapshot | null> {
+    if (!canBeId(runId)) return null;
     const path = this.#at(fileNameOf(runId));
     const text = await readFile(path, 'utf8').catch(nullIfMissing);
     return text === null ? null : readSnapshot(text, { runId, where: path });
