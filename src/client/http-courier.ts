@@ -3,7 +3,9 @@ import { request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { BlockList, isIP } from 'node:net';
 import { PawlError } from '../errors.js';
+import type { Clock } from '../ports/clock.js';
 import type { Courier, Letter } from '../ports/courier.js';
+import { systemClock } from './system-clock.js';
 
 /** A receiver that takes longer is tried again later. */
 const TIMEOUT_MS = 10_000;
@@ -41,13 +43,18 @@ export type CourierOptions = {
   readonly allowPrivate: boolean;
   /** How long a receiver may take for its answer. */
   readonly timeoutMs?: number;
+  readonly clock?: Pick<Clock, 'after'>;
 };
 
 /**
  * Posts callbacks over HTTP. The name is resolved once and the connection goes to that very address, so that a second
  * answer of the name server cannot lead it elsewhere; redirects are not followed.
  */
-export function httpCourier({ allowPrivate, timeoutMs = TIMEOUT_MS }: CourierOptions): Courier {
+export function httpCourier({
+  allowPrivate,
+  timeoutMs = TIMEOUT_MS,
+  clock = systemClock,
+}: CourierOptions): Courier {
   async function addressOf(url: URL): Promise<{ address: string; family: number }> {
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const found = isIP(host) ? [{ address: host, family: isIP(host) }] : await lookup(host, { all: true });
@@ -67,7 +74,7 @@ export function httpCourier({ allowPrivate, timeoutMs = TIMEOUT_MS }: CourierOpt
     },
     async deliver(letter) {
       const url = readUrl(letter.url, allowPrivate);
-      return post(url, { ...(await addressOf(url)), timeoutMs }, letter);
+      return post(url, { ...(await addressOf(url)), timeoutMs, clock }, letter);
     },
   };
 }
@@ -87,9 +94,16 @@ function isPrivate(address: string): boolean {
   return PRIVATE.check(mapped, isIP(mapped) === 6 ? 'ipv6' : 'ipv4');
 }
 
+type Way = {
+  readonly address: string;
+  readonly family: number;
+  readonly timeoutMs: number;
+  readonly clock: Pick<Clock, 'after'>;
+};
+
 function post(
   url: URL,
-  { address, family, timeoutMs }: { address: string; family: number; timeoutMs: number },
+  { address, family, timeoutMs, clock }: Way,
   { headers, body }: Letter,
 ): Promise<{ status: number }> {
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
@@ -103,19 +117,22 @@ function post(
           if (options.all) answer(null, [{ address, family }]);
           else answer(null, address, family);
         },
-        // Of the whole of it: a receiver that sends a byte now and then would never be silent.
-        signal: AbortSignal.timeout(timeoutMs),
         agent: false,
       },
       (response) => {
+        cancel();
         // What a receiver says beyond its status is of no interest, and may be endless.
         response.destroy();
         resolve({ status: response.statusCode ?? 0 });
       },
     );
+    // Of the whole of it: a receiver that sends a byte now and then would never be silent.
+    const cancel = clock.after(timeoutMs, () => {
+      request.destroy(new Error(`no answer within ${timeoutMs} ms`));
+    });
     request.on('error', (error) => {
-      const isLate = error.name === 'TimeoutError' || error.name === 'AbortError';
-      reject(isLate ? new Error(`no answer within ${timeoutMs} ms`, { cause: error }) : error);
+      cancel();
+      reject(error);
     });
     request.end(body);
   });

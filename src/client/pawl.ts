@@ -53,7 +53,7 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   const alerts = readAlertOptions(asked);
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
   const { store: opened, session } = await openOptions(options, { clock, log });
-  const courier = options.courier ?? httpCourier(options.callbacks ?? { allowPrivate: false });
+  const courier = options.courier ?? httpCourier({ allowPrivate: false, ...options.callbacks, clock });
   const engine = new Engine({ store: opened, clock, random, log, courier, alerts });
   const { hooks = {}, tracing = null } = options;
   const app = new Pawl(engine, { tasks, hooks, tracing, retention, session });

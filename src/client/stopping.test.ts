@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { fakeClock, T0, testApp } from '../testkit/index.js';
 import { stopOnSignal } from './stop-on-signal.js';
@@ -23,26 +23,17 @@ describe('DEC-5 stopping', () => {
   });
 
   test('a process with two of them ends when the last has stopped', async () => {
-    const killed: string[] = [];
-    const { kill } = process;
-    process.kill = (_pid, signal) => {
-      killed.push(String(signal));
-      return true;
-    };
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
+    onTestFinished(() => kill.mockRestore());
     const ends: (() => void)[] = [];
     const stop = () => new Promise<void>((resolve) => ends.push(resolve));
-    try {
-      stopOnSignal(stop);
-      stopOnSignal(stop);
-      process.emit('SIGTERM', 'SIGTERM');
-      ends[0]?.();
-      await Promise.resolve();
-      await Promise.resolve();
-      expect(killed).toEqual([]);
-      ends[1]?.();
-      await expect.poll(() => killed).toEqual(['SIGTERM']);
-    } finally {
-      process.kill = kill;
-    }
+    stopOnSignal(stop);
+    stopOnSignal(stop);
+    process.emit('SIGTERM', 'SIGTERM');
+    ends[0]?.();
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(kill).not.toHaveBeenCalled();
+    ends[1]?.();
+    await expect.poll(() => kill.mock.calls).toEqual([[process.pid, 'SIGTERM']]);
   });
 });

@@ -67,6 +67,11 @@ export class Doorkeeper implements Door {
     return this.#hasKeys.value;
   }
 
+  /** Whether anybody could get in. */
+  async hasValidKeys(): Promise<boolean> {
+    return (await listKeys(this.#engine, null)).some(({ revokedAt }) => revokedAt === null);
+  }
+
   forget(): void {
     this.#trusted.clear();
     this.#hasKeys = { value: false, until: Number.NEGATIVE_INFINITY };

@@ -53,9 +53,9 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
   const { engine, tasks, isWorking } = Pawl.inside(app);
   const allowsLocal = isLoopback(host);
   const doorkeeper = new Doorkeeper(engine, { allowsLocal });
-  if (!allowsLocal && !(await doorkeeper.hasKeys())) {
+  if (!allowsLocal && !(await doorkeeper.hasValidKeys())) {
     throw new PawlError('KEYS_REQUIRED', {
-      detail: `there is no key, and ${host} can be reached from elsewhere`,
+      detail: `there is no valid key, and ${host} can be reached from elsewhere`,
     });
   }
   const closing = new AbortController();

@@ -84,11 +84,11 @@ export const jobRoutes = [
       const asked = await Promise.all(
         request.body.jobs.map((job) => newJobOf(request, startRequest(job)).catch(misfit)),
       );
-      const fitting = asked.filter((one) => !(one instanceof PawlError));
+      const fitting = asked.flatMap((job) => (job instanceof PawlError ? [] : [job]));
       const outcomes = await tryStartJobs(request.engine, fitting, { actor: request.caller.actor });
       const answers = outcomes.map((outcome, index) => bulkAnswer(outcome, fitting[index] as NewJob));
       return created({
-        jobs: asked.map((one) => (one instanceof PawlError ? refused(one) : answers.shift())),
+        jobs: asked.map((job) => (job instanceof PawlError ? refused(job) : answers.shift())),
       });
     },
   }),
