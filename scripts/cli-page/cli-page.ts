@@ -25,7 +25,11 @@ const INTRODUCTION = `# The command line
 - **They work on the store itself**, whether a server runs or not: \`--store\`, else \`PAWL_STORE\`, else \`DATABASE_URL\`, else the config's
   \`store\`, else \`sqlite:pawl.db\`. Whoever can open the store may do everything in it: keys and roles guard the HTTP API.
 - **\`--json\`** prints one line of JSON on standard output: what the HTTP API has under \`data\`. A job also has \`state\`, the engine's own
-  word for where it stands. An error is one line on standard error: \`{"error":{"code","message","retryable","class"}}\`.
+  word for where it stands. An error is one line on standard error: \`{"error":{"code","message","retryable","class"}}\`; a bug of
+  ours has the code \`INTERNAL\`, and its \`stack\` too.
+- **Passwords** in the address of a store are shown as \`***\`, wherever in the address they stand.
+- **A store is made** by what puts something into it: \`migrate\`, \`start\`, \`server\` and their like. What only looks, or checks, says that a
+  file is not there, and makes none.
 - **\`--tenant\`** narrows a command to what belongs to one tenant. Without it an operator sees everything; what is created belongs to
   \`default\`.
 - **Progress** goes to standard error, and only to people: not into files, not with \`--json\`. Control characters in data are replaced
@@ -35,7 +39,7 @@ const INTRODUCTION = `# The command line
 | --------- | --------------------------------------------------------------------------------------------- |
 | 0         | done                                                                                          |
 | 1         | failed for good: the job that was waited for, a check, a store that is not what it should be   |
-| 2         | wrong usage, a bad config, input that does not fit, an id that is not there                     |
+| 2         | wrong usage, a bad config, input that does not fit, an id that is not there, a file that cannot be read or written |
 | 3         | refused by a rule: a state that does not allow it, a key that is taken, a job that was cancelled |
 | 70        | a bug of ours                                                                                 |
 | 75        | try again later: the store cannot be reached, or the job did not end in time                   |
@@ -62,7 +66,9 @@ is an error (\`CONFIG_INVALID\`) that names the file and the field.
 | \`worker.poll\`          |                           |                  | how often work is looked for that nobody told of: 1s                                    |
 | \`worker.drain\`         | \`PAWL_DRAIN\`              | \`--drain\`        | how long running jobs get to end: 10s                                                   |
 | \`worker.workerId\`      | \`PAWL_WORKER_ID\`          | \`--worker-id\`    | a name that is kept across restarts                                                     |
-| \`retention\`            |                           |                  | how long finished jobs are kept                                                         |
+| \`retention\`            |                           |                  | how long finished jobs are kept, and where their evidence goes before they are deleted: a function, or a folder, which starts from the file |
 | \`callbacks\`            |                           |                  | where callbacks may go                                                                  |
 | \`hooks\`                |                           |                  | functions that are told of attempts                                                     |
+| \`alerts\`               |                           |                  | when somebody is to be told that something is wrong ([operating.md](operating.md#alerts)); \`false\`: never |
+| \`tracing\`              |                           |                  | where executions are traced: \`openTelemetry(api)\`                                     |
 | \`logLevel\`             | \`PAWL_LOG_LEVEL\`          | \`--log-level\`    | debug, info, warn or error                                                              |`;

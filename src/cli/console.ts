@@ -1,4 +1,4 @@
-import { ERRORS, PawlError } from '../errors.js';
+import { ERRORS, PawlError, type ErrorCode } from '../errors.js';
 
 /** Where a command writes, and reads. */
 export type Console = {
@@ -33,16 +33,21 @@ export function print(
   console.out(json ? `${JSON.stringify(data)}\n` : `${printable(text)}\n`);
 }
 
-/** One sentence with its code, and what to do. */
+/** One sentence with its code, and what to do. What has no code is a bug of ours: where it happened is told too. */
 export function printError(console: Console, error: unknown, { json }: { json: boolean }): void {
-  if (!(error instanceof PawlError)) {
-    console.err(`${printable(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
+  if (error instanceof PawlError) {
+    const { code, message } = error;
+    console.err(json ? errorLine(code, message) : `pawl: ${code}: ${printable(message)}\n`);
     return;
   }
-  const { code, message, retryable } = error;
-  console.err(
-    json
-      ? `${JSON.stringify({ error: { code, message, retryable, class: ERRORS[code].class } })}\n`
-      : `pawl: ${code}: ${printable(message)}\n`,
-  );
+  const thrown: Pick<Error, 'message' | 'stack'> =
+    error instanceof Error ? error : { message: String(error) };
+  const { message, stack = message } = thrown;
+  console.err(json ? errorLine('INTERNAL', message, { stack }) : `${printable(stack)}\n`);
+}
+
+/** What `--json` promises of an error, whatever kind it is of: one line. */
+export function errorLine(code: ErrorCode, message: string, more: { readonly stack?: string } = {}): string {
+  const { retryable, class: errorClass } = ERRORS[code];
+  return `${JSON.stringify({ error: { code, message, retryable, class: errorClass, ...more } })}\n`;
 }

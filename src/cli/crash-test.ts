@@ -11,7 +11,10 @@ const WRITERS = 2;
 /** Lines of acknowledgements after which a writer is killed, wherever it is just then. */
 const LINES = 40;
 
-/** The hidden command that `killWriters` starts: works until it is killed, one line for what each reply acknowledged. */
+/** Where a writer finds the address of its store: a command line is shown to every user of the machine, with the password. */
+export const STORE_VARIABLE = 'PAWL_CRASH_STORE';
+
+/** The hidden command that `crashTest` starts: works until it is killed, one line for what each reply acknowledged. */
 export async function crashWriter(
   console: Console,
   { store: url, prefix }: { store: string; prefix: string },
@@ -41,8 +44,9 @@ export async function crashTest(
 
 function killedWriter([executable, ...args]: Self, url: string, prefix: string): Promise<Acknowledged[]> {
   return new Promise((resolve, reject) => {
-    const writer = spawn(executable, [...args, 'crash-writer', prefix, '--store', url], {
+    const writer = spawn(executable, [...args, 'crash-writer', prefix], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, [STORE_VARIABLE]: url },
     });
     let [output, complaints] = ['', ''];
     writer.stdout.on('data', (chunk: Buffer) => {

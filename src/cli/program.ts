@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { printError, type Console } from './console.js';
+import { errorLine, printError, type Console } from './console.js';
 import type { Self } from './crash-test.js';
 import { EXIT_CODES_HELP, exitCodeOf, USAGE } from './exit-code.js';
 import type { Register } from './shell.js';
@@ -60,7 +60,11 @@ export async function run(
     await program.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      if (json) console.err(usageError(error));
+      return USAGE;
+    }
     printError(console, error, { json });
     return exitCodeOf(error);
   }
@@ -72,15 +76,16 @@ function programOf(console: Console, { json }: { json: boolean }): Command {
     .exitOverride()
     .configureOutput({
       writeOut: console.out,
-      writeErr: console.err,
-      outputError: (text, write) => write(json ? usageError(text) : text),
+      // Help and hints are for people: programs get one line in the place of all that would be written here.
+      writeErr: json ? () => undefined : console.err,
     })
     .showHelpAfterError('(--help says more)')
     .addHelpText('after', `\n${EXIT_CODES_HELP}`);
 }
 
 /** A wrong command line is told apart like everything else that is wrong. */
-function usageError(text: string): string {
-  const message = text.replace(/^error: /, '').trim();
-  return `${JSON.stringify({ error: { code: 'INVALID_OPTION', message, retryable: false, class: 'validation' } })}\n`;
+function usageError({ code, message }: CommanderError): string {
+  const isHelp = code === 'commander.help';
+  const problem = isHelp ? 'a command is missing: --help lists those that there are' : message;
+  return errorLine('INVALID_OPTION', problem.replace(/^error: /, '').trim());
 }

@@ -1,6 +1,6 @@
 import { jsonLogger } from '../client/console-logger.js';
-import { withoutPassword } from '../client/open-store.js';
 import { Pawl, pawl } from '../client/pawl.js';
+import { withoutPassword } from '../client/without-password.js';
 import { defined } from '../http/defined.js';
 import type { Serving } from '../http/serve.js';
 import type { Settings } from './config/settings.js';
@@ -28,7 +28,7 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
   const { console } = shell;
   const watch = untilStopped(roles);
   const log = jsonLogger({ level: settings.logLevel, write: console.err });
-  const { store, tasks, schedules, retention, callbacks, hooks = {} } = settings;
+  const { store, tasks, schedules, retention, callbacks, alerts, tracing, hooks = {} } = settings;
   let app: Pawl | null = null;
   let serving: Serving | null = null;
   let health: { close(): Promise<void> } | null = null;
@@ -38,7 +38,7 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
       tasks,
       log,
       hooks: roles.narrates ? narrating(console, hooks) : hooks,
-      ...defined({ schedules, retention, callbacks }),
+      ...defined({ schedules, retention, callbacks, alerts, tracing }),
     });
     // An address that cannot be had is found out before any job is claimed.
     if (roles.serves) {

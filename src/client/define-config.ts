@@ -1,8 +1,10 @@
-import type { Retention } from '../engine/retention.js';
+import type { AlertSettings } from '../engine/alerts/alert-options.js';
 import type { LogLevel } from '../ports/logger.js';
+import type { Tracing } from '../ports/tracing.js';
 import type { Hooks } from '../worker/hooks.js';
 import type { CourierOptions } from './http-courier.js';
 import type { WorkOptions } from './pawl.js';
+import type { RetentionOptions } from './retention-options.js';
 import type { DeclaredSchedule } from './schedules.js';
 import type { AnyTask } from './task.js';
 
@@ -23,11 +25,15 @@ export type PawlConfig = {
     readonly port?: number;
   };
   readonly worker?: Omit<WorkOptions, 'stopOnSignal' | 'onStopped'>;
-  /** How long finished jobs are kept. For ever, unless told otherwise. */
-  readonly retention?: Retention;
+  /** How long finished jobs are kept. For ever, unless told otherwise. A folder for evidence is named from this file. */
+  readonly retention?: RetentionOptions;
   /** Where callbacks may go. */
   readonly callbacks?: CourierOptions;
   readonly hooks?: Hooks;
+  /** When somebody is to be told that something is wrong; false: never. The same in every process. */
+  readonly alerts?: AlertSettings | false;
+  /** Where executions are traced; see `openTelemetry`. */
+  readonly tracing?: Tracing;
   /** `warn` without it. */
   readonly logLevel?: LogLevel;
 };

@@ -7,6 +7,7 @@ import type { Store } from '../ports/store.js';
 import { openDatabase } from '../stores/sqlite/driver.js';
 import { fakeClock, Rig, T0 } from '../testkit/index.js';
 import { openStore } from './open-store.js';
+import { planMigration } from './plan-migration.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-open-'));
 afterAll(() => {
@@ -91,9 +92,21 @@ describe('a store that cannot be used says why, and what to do', () => {
   test('without leave to change the schema, one that is missing is reported and not made', async () => {
     const path = join(folder, 'verify.db');
     const verify = () => openStore(`sqlite:${path}`, { clock: fakeClock(T0), migrations: 'verify' });
+    const error = await failureOf(verify());
+    expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(error.message).toContain(`there is no database ${path}`);
+    expect(existsSync(path)).toBe(false);
+    writeFileSync(path, '');
     expect(await failureOf(verify())).toMatchObject({ code: 'STORE_OUTDATED' });
     await (await open(`sqlite:${path}`)).close();
     await (await verify()).close();
+  });
+
+  test('a server’s is not taken for a database', async () => {
+    for (const work of [open, planMigration])
+      expect(await failureOf(work('https://127.0.0.1:1'))).toMatchObject({
+        code: 'REMOTE_UNSUPPORTED',
+      });
   });
 
   test('a database that stays locked: the event loop goes on, and the answer is STORE_BUSY', async () => {

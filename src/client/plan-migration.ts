@@ -5,11 +5,11 @@ import { plan as planSqlite } from '../stores/sqlite/migrate.js';
 import { plan as planPostgres } from '../stores/postgres/migrate.js';
 import { Session } from '../stores/postgres/session.js';
 import { storeError } from '../stores/sqlite/session.js';
-import { parseStoreUrl } from './open-store.js';
+import { parseOwnStoreUrl } from './open-store.js';
 
 /** The SQL that `openStore` would run first; empty if the schema is up to date. Nothing is changed. */
 export async function planMigration(url: string): Promise<string> {
-  const { kind, path } = parseStoreUrl(url);
+  const { kind, path } = parseOwnStoreUrl(url);
   if (kind === 'memory') return '';
   if (kind === 'sqlite') {
     if (!existsSync(path)) return planSqlite(await openDatabase(':memory:'));

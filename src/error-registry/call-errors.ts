@@ -28,7 +28,8 @@ export type CallErrorCode =
   | 'CONFIG_INVALID'
   | 'WORKFLOW_INVALID'
   | 'WORKFLOW_FAILED'
-  | 'FILE_UNREADABLE';
+  | 'FILE_UNREADABLE'
+  | 'FILE_UNWRITABLE';
 
 /** What applications and their handlers get when they call Pawl in a way that cannot work, or wait in vain. */
 export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
@@ -201,5 +202,11 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'A config file, a file of tasks or a file of input is not there, or cannot be loaded.',
     advice: 'Check its name and that it runs by itself.',
+  },
+  FILE_UNWRITABLE: {
+    class: 'validation',
+    retryable: false,
+    meaning: 'A file cannot be written where a command was told to write it.',
+    advice: 'Name a place in a folder that is there, that this user may write to, and that has space left.',
   },
 };

@@ -36,13 +36,30 @@ describe('a config file', () => {
       defaultTask: 'order',
       server: { host: '127.0.0.1', port: 0 },
       worker: { concurrency: 1, lease: '30s', poll: 250, drain: '1m', queues: ['mail'], workerId: 'w1' },
-      retention: { keep: '30d', keepKeys: '1w', rules: [{ task: 'order', status: 'failed', keep: '90d' }] },
+      retention: {
+        keep: '30d',
+        keepKeys: '1w',
+        rules: [{ task: 'order', status: 'failed', keep: '90d' }],
+        evidence: async () => undefined,
+      },
+      alerts: {
+        every: '1m',
+        retryingShare: { share: 0.1 },
+        dlqGrowth: false,
+        storeUnavailable: { tenantId: 'ops' },
+      },
+      tracing: {
+        origin: () => null,
+        execution: () => ({ within: (work) => work(), end: () => undefined }),
+      },
       callbacks: { allowPrivate: true },
       hooks: { attemptStarted: () => undefined },
       logLevel: 'info',
     });
     expect(checkConfig('pawl.config.ts', config)).toBe(config);
     expect(checkConfig('pawl.config.ts', {})).toEqual({});
+    const other = defineConfig({ alerts: false, retention: { keep: '1d', evidence: 'evidence' } });
+    expect(checkConfig('pawl.config.ts', other)).toBe(other);
   });
 
   test.each([
@@ -62,12 +79,33 @@ describe('a config file', () => {
     [{ schedules: [{ id: 'nightly' }] }, 'schedules.0', 'schedule()'],
     [{ logLevel: 'loud' }, 'logLevel', 'loud'],
     [{ hooks: { attemptEnded: 'x' } }, 'hooks.attemptEnded', 'no function'],
+    [{ retention: { keep: '1d', evidence: '' } }, 'retention.evidence', 'neither the path of a folder'],
+    [{ retention: { keep: '1d', evidence: 7 } }, 'retention.evidence', 'neither the path of a folder'],
+    [{ tracing: {} }, 'tracing', 'openTelemetry()'],
+    [{ alerts: true }, 'alerts', 'true'],
+    [{ alerts: { retryngShare: false } }, 'alerts.retryngShare', "did you mean 'retryingShare'"],
+    [{ alerts: { dlqGrowth: { atleast: 7 } } }, 'alerts.dlqGrowth.atleast', "did you mean 'atLeast'"],
+    [{ alerts: { dlqGrowth: 7 } }, 'alerts.dlqGrowth', '7'],
+    [{ alerts: { keep: 'long' } }, 'alerts.keep', 'is "long", which is no duration'],
+    [
+      { alerts: { retryingShare: { share: 2 } } },
+      'alerts.retryingShare.share',
+      'no number above 0 and below 1',
+    ],
     ['memory:', 'default', 'memory:'],
   ])('that says %j is refused, with the file and the field', (config, field, problem) => {
     const error = catching(() => checkConfig('/app/pawl.config.ts', config));
     expect(error).toMatchObject({ code: 'CONFIG_INVALID', details: { file: '/app/pawl.config.ts', field } });
     expect(error.message).toContain(`/app/pawl.config.ts: ${field}: `);
     expect(error.message).toContain(problem);
+  });
+
+  test('that has no JSON is refused in the same way', () => {
+    const tracing: { self?: object } = {};
+    tracing.self = tracing;
+    expect(catching(() => checkConfig('pawl.config.ts', { tracing }))).toMatchObject({
+      code: 'CONFIG_INVALID',
+    });
   });
 
   test('is found where the command is run, TypeScript first; a named one has to be there', async () => {
@@ -166,8 +204,11 @@ describe('config, environment, command line: later wins', () => {
       defaultTask: 'b',
       logLevel: 'info',
     });
-    const { store } = await readSettings({}, [], { env: { ...env, PAWL_STORE: '' }, cwd: folder });
-    expect(store).toBe('postgres://database/url');
+    const empty = { ...env, PAWL_STORE: '', PAWL_DEFAULT_TASK: '' };
+    expect(await readSettings({}, [], { env: empty, cwd: folder })).toMatchObject({
+      store: 'postgres://database/url',
+      defaultTask: 'a',
+    });
   });
 
   test('the command line over both', async () => {
@@ -185,6 +226,19 @@ describe('config, environment, command line: later wins', () => {
       worker: { concurrency: 3, lease: '2m', queues: ['q'] },
       logLevel: 'debug',
     });
+  });
+
+  test('what is in no file is not made one, and a folder for evidence is named from the config as well', async () => {
+    const memory = folderWith({ 'pawl.config.mjs': "export default { store: 'sqlite::memory:' }" });
+    expect(await storeOf({}, { env: {}, cwd: memory })).toBe('sqlite::memory:');
+    const retention = (evidence: string): string =>
+      `export default { retention: { keep: '1d', evidence: ${evidence} } }`;
+    const settings = async (evidence: string) =>
+      readSettings({}, [], { env: {}, cwd: folderWith({ 'pawl.config.mjs': retention(evidence) }) });
+    const { retention: kept, configFile } = await settings("'kept/evidence'");
+    expect(kept).toEqual({ keep: '1d', evidence: join(dirname(configFile ?? ''), 'kept/evidence') });
+    expect((await settings("'/srv/evidence'")).retention?.evidence).toBe('/srv/evidence');
+    expect((await settings('() => undefined')).retention?.evidence).toBeTypeOf('function');
   });
 
   test('nothing at all: one SQLite file', async () => {

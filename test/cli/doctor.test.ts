@@ -59,6 +59,30 @@ describe('pawl doctor', () => {
     expect((await cliOn('memory:')('doctor')).out).toMatch(/warn +store .*Voids G5, G1, G4/);
   });
 
+  test('an empty PAWL_LEASE is none; one that is set goes before the config', async () => {
+    const store = storeAt('lease.db');
+    const cwd = mkdtempSync(join(folder, 'app-'));
+    writeFileSync(join(cwd, 'pawl.config.mjs'), "export default { worker: { lease: '40s' } }");
+    const doctor = (lease: string) => cliOn(store, { cwd, env: { PAWL_LEASE: lease } })('doctor');
+    await cliOn(store)('migrate');
+    expect(await doctor('')).toMatchObject({ code: 0, out: expect.stringContaining('a lease of 40 s') });
+    expect(await doctor('50s')).toMatchObject({ code: 0, out: expect.stringContaining('a lease of 50 s') });
+  });
+
+  test('passwords are in nothing that it prints', async () => {
+    for (const address of ['u:s3cret@127.0.0.1:1/none', '127.0.0.1:1/none?user=u&password=s3cret']) {
+      const pawl = cliOn(`postgres://${address}`);
+      for (const { code, out, err } of [await pawl('doctor'), await pawl('doctor', '--json')]) {
+        expect(code).toBe(1);
+        expect(`${out}${err}`).not.toContain('s3cret');
+      }
+    }
+  });
+
+  test('what lives in memory is not said to want a migration', async () => {
+    expect((await cliOn('sqlite::memory:')('doctor')).out).toMatch(/warn +store .*Voids G5, G1, G4/);
+  });
+
   test('exit code 1 where a check fails: no store, no schema, no right to write', async () => {
     expect(await cliOn(storeAt('none.db'))('doctor')).toMatchObject({
       code: 1,

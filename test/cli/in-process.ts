@@ -8,10 +8,17 @@ export type InProcess = {
   json<T = Readonly<Record<string, unknown>>>(...args: readonly string[]): Promise<T>;
 };
 
+type Around = {
+  readonly input?: string;
+  readonly isTerminal?: boolean;
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
 /** The CLI on one store, in this process. */
 export function cliOn(
   store: string,
-  { input = '', isTerminal = false, cwd = '/' }: { input?: string; isTerminal?: boolean; cwd?: string } = {},
+  { input = '', isTerminal = false, cwd = '/', env = {} }: Around = {},
 ): InProcess {
   const pawl = async (...args: readonly string[]): Promise<Ended> => {
     let [out, err] = ['', ''];
@@ -21,7 +28,7 @@ export function cliOn(
       isTerminal,
       readInput: async () => input,
     };
-    const code = await run([...args, '--store', store], console, [process.execPath], { env: {}, cwd });
+    const code = await run([...args, '--store', store], console, [process.execPath], { env, cwd });
     return { code, out, err };
   };
   return Object.assign(pawl, {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -59,6 +59,7 @@ describe('pawl migrate', () => {
   });
 
   test('--verify fails on a schema that is not there, with a code and what to do', async () => {
+    writeFileSync(join(folder, 'verify.db'), '');
     const { code, err } = await pawl('migrate', '--store', storeAt('verify.db'), '--verify');
     expect(code).toBe(1);
     expect(err).toContain('STORE_OUTDATED');
@@ -122,11 +123,53 @@ describe('bad input', () => {
     expect((await pawl('jobs', 'lsit')).err).toContain('Did you mean list?');
     expect((await pawl('jobs', 'list', '--sate', 'x')).err).toContain('Did you mean --state?');
     expect((await pawl('jobs', 'list', '--state', 'runing')).err).toContain("did you mean 'running'");
-    const { code, err } = await pawl('jobs', 'list', '--limit', 'all', '--json');
-    expect(code).toBe(2);
-    expect(JSON.parse(err.split('\n')[0] ?? '')).toMatchObject({
-      error: { code: 'INVALID_OPTION', class: 'validation' },
+  });
+
+  test.each([
+    [['jobs', 'list', '--limit', 'all'], 'no whole number'],
+    [['jobs', 'list', '--sate', 'x'], 'Did you mean --state?'],
+    [['jbos'], 'Did you mean jobs?'],
+    [['jobs', 'show'], "missing required argument 'job-id'"],
+    [['jobs'], 'a command is missing'],
+    [[], ''],
+  ])('with --json %j is one line of JSON like everything else that is wrong', async (args, problem) => {
+    const { code, out, err } = await pawl(...args, '--json');
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(/^\{.*\}\n$/);
+    expect(JSON.parse(err)).toEqual({
+      error: {
+        code: 'INVALID_OPTION',
+        message: expect.stringContaining(problem) as string,
+        retryable: false,
+        class: 'validation',
+      },
     });
+  });
+
+  test('so is a bug of ours, and its exit code stays', async () => {
+    let err = '';
+    const console = {
+      out: () => {
+        throw new TypeError('nobody listens');
+      },
+      err: (text: string) => void (err += text),
+      isTerminal: false,
+    };
+    const args = ['migrate', '--store', 'memory:'];
+    expect(await run([...args, '--json'], console, [process.execPath])).toBe(70);
+    expect(err).toMatch(/^\{.*\}\n$/);
+    expect(JSON.parse(err)).toEqual({
+      error: {
+        code: 'INTERNAL',
+        message: 'nobody listens',
+        retryable: false,
+        class: 'permanent',
+        stack: expect.stringMatching(/^TypeError: nobody listens\n +at /) as string,
+      },
+    });
+    err = '';
+    expect(await run(args, console, [process.execPath])).toBe(70);
+    expect(err).toMatch(/^TypeError: nobody listens\n +at /);
   });
 
   test('an address that is none, without the password in the answer', async () => {
@@ -160,6 +203,11 @@ test('every command explains itself', async () => {
       expect((await pawl(command, inner, '--help')).out, `${command} ${inner}`).toMatch(/--store <url>/);
     }
   }
+});
+
+test('ids in examples look like those that there are', async () => {
+  for (const verb of ['show', 'requeue', 'discard', 'approve'])
+    expect((await pawl('dlq', verb, '--help')).out).toContain(`pawl dlq ${verb} dlq_01JZ…`);
 });
 
 test('pawl conformance checks a store in scratch files and leaves none', async () => {

@@ -1,4 +1,4 @@
-import { parseStoreUrl } from '../../client/open-store.js';
+import { parseOwnStoreUrl } from '../../client/open-store.js';
 import { scratchDatabases, scratchFiles } from '../../matrix/scratch.js';
 import { memoryStore } from '../../stores/memory/memory-store.js';
 import { postgresStore } from '../../stores/postgres/postgres-store.js';
@@ -8,6 +8,7 @@ import { storeOf } from '../config/settings.js';
 import { print } from '../console.js';
 import { crashTest } from '../crash-test.js';
 import { CHECK_FAILED } from '../exit-code.js';
+import { expectRoom } from '../expect-room.js';
 import { choiceOption, command, examples, type Flags, type Register, type Shell } from '../shell.js';
 
 /** The topic that takes processes of its own. */
@@ -102,7 +103,7 @@ type Scratch = {
 };
 
 function scratchOf(url: string): Scratch {
-  const { kind, path } = parseStoreUrl(url);
+  const { kind, path } = parseOwnStoreUrl(url);
   if (kind === 'memory') {
     return {
       persistent: false,
@@ -116,6 +117,7 @@ function scratchOf(url: string): Scratch {
       },
     };
   }
+  expectRoom(url);
   const scratch =
     kind === 'sqlite' ? scratchFiles(path, 'conformance') : scratchDatabases(url, 'conformance');
   return {
@@ -135,7 +137,7 @@ function scratchOf(url: string): Scratch {
   };
 }
 
-function openerOf(kind: 'sqlite' | 'postgres' | 'http', url: string): OpenStore {
-  if (kind === 'sqlite') return ({ clock }) => sqliteStore({ path: parseStoreUrl(url).path, clock });
+function openerOf(kind: 'sqlite' | 'postgres', url: string): OpenStore {
+  if (kind === 'sqlite') return ({ clock }) => sqliteStore({ path: parseOwnStoreUrl(url).path, clock });
   return ({ clock }) => postgresStore({ url, clock, now: () => clock.now() });
 }

@@ -43,7 +43,7 @@ export const registerDlq: Register = (program, shell) => {
     .action((id: string, _options: unknown, self: Command) =>
       shell.ends(showItem(shell, id, self.optsWithGlobals<Options>())),
     );
-  examples(show, 'pawl dlq show dlq-01JZ…');
+  examples(show, 'pawl dlq show dlq_01JZ…');
 
   const one = command(dlq, 'requeue <dlq-id>', 'Start a new job in the place of the one that failed.')
     .addOption(tenantOption())
@@ -51,7 +51,7 @@ export const registerDlq: Register = (program, shell) => {
     .action((id: string, _options: unknown, self: Command) =>
       shell.ends(requeueItem(shell, id, self.optsWithGlobals<Options>())),
     );
-  examples(one, 'pawl dlq requeue dlq-01JZ… --by ann');
+  examples(one, 'pawl dlq requeue dlq_01JZ… --by ann');
 
   const all = command(dlq, 'requeue-all', 'Requeue every open dead letter that fits.')
     .option('--task <name>', 'only those of this task')
@@ -76,7 +76,7 @@ export const registerDlq: Register = (program, shell) => {
     .action((id: string, _options: unknown, self: Command) =>
       shell.ends(discardItem(shell, id, self.optsWithGlobals<Options & { reason: string }>())),
     );
-  examples(discard, "pawl dlq discard dlq-01JZ… --reason 'test data' --by ann");
+  examples(discard, "pawl dlq discard dlq_01JZ… --reason 'test data' --by ann");
 
   const approve = command(dlq, 'approve <dlq-id>', 'Agree to what another reviewer asked for.')
     .addOption(tenantOption())
@@ -84,7 +84,7 @@ export const registerDlq: Register = (program, shell) => {
     .action((id: string, _options: unknown, self: Command) =>
       shell.ends(approveItem(shell, id, self.optsWithGlobals<Options>())),
     );
-  examples(approve, 'pawl dlq approve dlq-01JZ… --by bob');
+  examples(approve, 'pawl dlq approve dlq_01JZ… --by bob');
   examples(dlq, 'pawl dlq list', 'pawl dlq requeue-all --dry-run');
 };
 

@@ -3,10 +3,9 @@ import { systemClock } from '../../client/system-clock.js';
 import type { Duration } from '../../engine/duration.js';
 import { holdRestored } from '../../engine/hold-restored.js';
 import { PawlError } from '../../errors.js';
-import { configOf, storeOf } from '../config/settings.js';
+import { configOf, present, storeOf } from '../config/settings.js';
 import { print } from '../console.js';
 import { examineStore } from '../doctor/examine-store.js';
-import { expectStore } from '../open-app.js';
 import { command, examples, type Flags, type Register, type Shell } from '../shell.js';
 
 type Options = Flags & {
@@ -37,7 +36,7 @@ async function run(shell: Shell, options: Options): Promise<number> {
     throw new PawlError('INVALID_OPTION', { detail: '--all and --task have a meaning with --restored only' });
   }
   const { config } = await configOf(options, shell);
-  const lease = (shell.env['PAWL_LEASE'] as Duration | undefined) ?? config.worker?.lease;
+  const lease = (present(shell.env['PAWL_LEASE']) as Duration | undefined) ?? config.worker?.lease;
   return examineStore(shell, url, { json: options.json ?? false, lease });
 }
 
@@ -47,7 +46,6 @@ async function restored(
   url: string,
   { all = false, task, by, json = false }: Options,
 ): Promise<number> {
-  expectStore(url);
   const showsProgress = console.isTerminal && !json;
   const store = await openStore(url, { clock: systemClock, migrations: 'verify' });
   try {

@@ -89,16 +89,21 @@ async function decide(
 ): Promise<number> {
   const verdict = readVerdict(options);
   const { occurrence, by, tenant: tenantId = null } = options;
-  return withApp(shell, options, async ({ engine }) => {
-    const asked = { jobId, step, occurrence, verdict };
-    await resolveEffect(engine, asked, { tenantId, actor: `operator:${by}` });
-    print(shell.console, {
-      json: options.json ?? false,
-      data: { job_id: jobId, step, occurrence, verdict: verdict.kind },
-      text: `Decided: ${step}#${occurrence} of job ${jobId} ${SAID[verdict.kind]}. The job goes on.`,
-    });
-    return 0;
-  });
+  return withApp(
+    shell,
+    options,
+    async ({ engine }) => {
+      const asked = { jobId, step, occurrence, verdict };
+      await resolveEffect(engine, asked, { tenantId, actor: `operator:${by}` });
+      print(shell.console, {
+        json: options.json ?? false,
+        data: { job_id: jobId, step, occurrence, verdict: verdict.kind },
+        text: `Decided: ${step}#${occurrence} of job ${jobId} ${SAID[verdict.kind]}. The job goes on.`,
+      });
+      return 0;
+    },
+    { commands: true },
+  );
 }
 
 const SAID = { happened: 'has happened', notHappened: 'has not happened', fail: 'is given up' } as const;

@@ -8,6 +8,7 @@ import { storeOf } from '../config/settings.js';
 import { print, printable, type Console } from '../console.js';
 import { showProgress } from '../progress.js';
 import { command, examples, type Flags, type Register, type Shell } from '../shell.js';
+import { writing } from '../write-file.js';
 
 type Choice = Flags & { readonly task?: string; readonly all: boolean; readonly out?: string };
 
@@ -40,7 +41,8 @@ async function run(shell: Shell, choice: Choice & { readonly jobIds: readonly st
       passOverGone: listed,
       onProgress: progress.tell,
     });
-    await (out === undefined ? writeOut(console, evidence) : writeDurably(out, evidence));
+    if (out === undefined) await writeOut(console, evidence);
+    else await writing(out, () => writeDurably(out, evidence));
     progress.clear();
     const { jobs, commits, head } = evidence;
     const text = `${jobs} jobs, ${commits} commits. Keep the head elsewhere, for verify --head: ${head}`;

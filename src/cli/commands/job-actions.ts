@@ -57,11 +57,16 @@ export const registerJobActions: Register = (jobs, shell) => {
 
 function runCancel(shell: Shell, jobId: string, options: Options & { reason?: string }): Promise<number> {
   const { tenant: tenantId = null, by, reason = null, json = false } = options;
-  return withApp(shell, options, async ({ engine }) => {
-    const job = await cancelJob(engine, jobId, { tenantId, actor: `operator:${by}`, reason });
-    print(shell.console, { json, data: shownJob(job), text: `Job ${jobId} is cancelled.` });
-    return 0;
-  });
+  return withApp(
+    shell,
+    options,
+    async ({ engine }) => {
+      const job = await cancelJob(engine, jobId, { tenantId, actor: `operator:${by}`, reason });
+      print(shell.console, { json, data: shownJob(job), text: `Job ${jobId} is cancelled.` });
+      return 0;
+    },
+    { commands: true },
+  );
 }
 
 const SAID = {
@@ -80,12 +85,17 @@ async function runSignal(
     text === undefined ? null : readJson(text, 'the payload'),
     `the payload of signal '${key}'`,
   );
-  return withApp(shell, options, async ({ engine }) => {
-    const outcome = await signalJob(engine, { jobId, key, payload, tenantId });
-    const data = { job_id: jobId, correlation_key: key, outcome };
-    print(shell.console, { json, data, text: SAID[outcome] });
-    return 0;
-  });
+  return withApp(
+    shell,
+    options,
+    async ({ engine }) => {
+      const outcome = await signalJob(engine, { jobId, key, payload, tenantId });
+      const data = { job_id: jobId, correlation_key: key, outcome };
+      print(shell.console, { json, data, text: SAID[outcome] });
+      return 0;
+    },
+    { commands: true },
+  );
 }
 
 function runRetry(shell: Shell, jobId: string, options: Options): Promise<number> {

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
-import { parseStoreUrl, withoutPassword } from '../../client/open-store.js';
+import { resolve } from 'node:path';
+import { parseStoreUrl } from '../../client/open-store.js';
 import { systemClock } from '../../client/system-clock.js';
+import { withoutPassword } from '../../client/without-password.js';
 import { utc } from '../../contracts/utc.js';
 import { PawlError } from '../../errors.js';
 import { VERSION } from '../../http/version.js';
@@ -15,6 +16,7 @@ import { serverCommand } from '../../matrix/server-command.js';
 import { storeOf } from '../config/settings.js';
 import { print, printable } from '../console.js';
 import { CHECK_FAILED } from '../exit-code.js';
+import { expectRoom } from '../expect-room.js';
 import { showProgress } from '../progress.js';
 import {
   choiceOption,
@@ -25,6 +27,7 @@ import {
   type Register,
   type Shell,
 } from '../shell.js';
+import { expectWritable, writing } from '../write-file.js';
 
 type Options = Flags & {
   readonly also?: readonly string[];
@@ -65,9 +68,13 @@ export const registerMatrix: Register = (program, shell) => {
 /** Exit code 1 if a cell fails. What is not proven here is said, and fails nothing: nobody was found to be wrong. */
 async function run(shell: Shell, options: Options): Promise<number> {
   const { console, cwd } = shell;
-  const { json = false, trials, patience, fault, report, also = [] } = options;
+  const { json = false, trials, patience, fault, also = [] } = options;
+  const report = options.report === undefined ? null : resolve(cwd, options.report);
   const urls = [await storeOf(options, shell), ...also];
   const controls = urls.map((url) => controlOf(url, options));
+  // What cannot end well is found out before hours of trials.
+  for (const url of urls) expectRoom(url);
+  if (report !== null) await expectWritable(report);
   const matrices: Matrix[] = [];
   for (const [index, url] of urls.entries()) {
     const progress = showProgress(console, { json, what: `trials on ${withoutPassword(url)}` });
@@ -83,9 +90,7 @@ async function run(shell: Shell, options: Options): Promise<number> {
     if (!json) console.out(`${printable(matrixText(matrix))}\n\n`);
   }
   const made = { matrices, at: systemClock.now(), versions: { pawl: VERSION, node: process.version } };
-  if (report !== undefined) {
-    writeFileSync(isAbsolute(report) ? report : join(cwd, report), reportOf(made));
-  }
+  if (report !== null) await writing(report, () => writeFileSync(report, reportOf(made)));
   const failed = matrices.flatMap(failedCells).length;
   const unproven = matrices.flatMap(unprovenFaults).length;
   const text = verdictOf({ failed, unproven });

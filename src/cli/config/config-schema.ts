@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { retentionOf, type RetentionOptions } from '../../client/retention-options.js';
+import { ALERT_DEFAULTS } from '../../engine/alerts/alert-options.js';
 import { toMs, type Duration } from '../../engine/duration.js';
 import { STATUSES } from '../../kernel/index.js';
 import { LOG_LEVELS } from '../../ports/logger.js';
@@ -39,12 +41,26 @@ export const configSchema = z.strictObject({
       rules: z
         .array(z.strictObject({ task: text.optional(), status: z.enum(STATUSES).optional(), keep: duration }))
         .optional(),
+      evidence: z.custom(isEvidence, { error: 'is neither the path of a folder nor a function' }).optional(),
     })
     .optional(),
   callbacks: z.strictObject({ allowPrivate: z.boolean() }).optional(),
   hooks: z.strictObject({ attemptStarted: hook, attemptEnded: hook, lateResult: hook }).optional(),
+  alerts: orOff(ALERT_DEFAULTS),
+  tracing: z.custom(isTracing, { error: 'traces nothing: make it with openTelemetry()' }).optional(),
   logLevel: z.enum(LOG_LEVELS).optional(),
 });
+
+/** Settings with the names that their defaults have, together and in groups; `false` switches them off. */
+function orOff(defaults: object): z.ZodType {
+  const members = Object.entries(defaults).map(
+    ([name, value]) =>
+      [name, typeof value === 'object' ? orOff(value as object) : z.unknown().optional()] as const,
+  );
+  return z
+    .preprocess((value) => (value === false ? {} : value), z.strictObject(Object.fromEntries(members)))
+    .optional();
+}
 
 /** By what it has: a task may come from another copy of the package. */
 export function isTask(value: unknown): boolean {
@@ -58,10 +74,24 @@ function isSchedule(value: unknown): boolean {
   return isTask(task) && typeof membersOf(declaration)['id'] === 'string';
 }
 
+function isTracing(value: unknown): boolean {
+  const { origin, execution } = membersOf(value);
+  return typeof origin === 'function' && typeof execution === 'function';
+}
+
+function isEvidence(evidence: unknown): boolean {
+  return isTaken(() => retentionOf({ keep: 0, evidence } as RetentionOptions));
+}
+
 function isDuration(value: unknown): boolean {
   if (typeof value !== 'string' && typeof value !== 'number') return false;
+  return isTaken(() => toMs(value as Duration, ''));
+}
+
+/** Whether those who use a value would take it: they have the rule. */
+function isTaken(use: () => unknown): boolean {
   try {
-    toMs(value as Duration, '');
+    use();
     return true;
   } catch {
     return false;

@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { PawlConfig } from '../../client/define-config.js';
-import { PawlError } from '../../errors.js';
+import { readAlertOptions } from '../../engine/alerts/alert-options.js';
+import { ERRORS, PawlError } from '../../errors.js';
 import { didYouMean } from '../suggest.js';
 import { configSchema } from './config-schema.js';
 import { loadModule } from './load-module.js';
@@ -46,13 +47,28 @@ export function findConfig(named: string | undefined, cwd: string): string | nul
 
 /** Throws CONFIG_INVALID, with the file and the field, for what is not a config. */
 export function checkConfig(path: string, value: unknown): PawlConfig {
-  const { success, error } = configSchema.safeParse(value);
+  const { error } = configSchema.safeParse(value);
+  const [issue] = error?.issues ?? [];
+  if (issue !== undefined) {
+    const { field, problem } = problemOf(issue, value);
+    throw invalid(path, field, problem);
+  }
   // What was given, not a copy of it: tasks and hooks are more than their checked parts.
-  if (success) return value as PawlConfig;
-  const [issue] = error.issues;
-  if (issue === undefined) return value as PawlConfig;
-  const { field, problem } = problemOf(issue, value);
-  throw invalid(path, field, problem);
+  const config = value as PawlConfig;
+  expectAlerts(path, config);
+  return config;
+}
+
+/** Names were checked before; what the values may be is known to whoever evaluates alerts. */
+function expectAlerts(path: string, { alerts = {} }: PawlConfig): void {
+  try {
+    readAlertOptions(alerts);
+  } catch (error) {
+    if (!(error instanceof PawlError)) throw error;
+    const field = String(error.details['option']);
+    const problem = error.message.slice(field.length + 1, -`. ${ERRORS[error.code].advice}`.length);
+    throw invalid(path, field, problem);
+  }
 }
 
 function problemOf(issue: z.core.$ZodIssue, value: unknown): { field: string; problem: string } {
@@ -84,9 +100,10 @@ function shapeOf(schema: unknown): Readonly<Record<string, unknown>> | undefined
   return (unwrapped(schema) as { shape?: Record<string, unknown> }).shape;
 }
 
+/** Without what makes it optional, or takes `false` for it. */
 function unwrapped(schema: unknown): object {
-  const inner = (schema as { unwrap?: () => unknown } | undefined)?.unwrap?.();
-  return inner ?? schema ?? {};
+  const inner = (schema as { unwrap?: () => unknown } | undefined)?.unwrap?.() ?? schema ?? {};
+  return (inner as { out?: object }).out ?? inner;
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
@@ -99,8 +116,17 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
 const MOST_SHOWN = 60;
 
 function shown(value: unknown): string {
-  const text = typeof value === 'function' ? 'a function' : (JSON.stringify(value) ?? 'undefined');
+  const text = typeof value === 'function' ? 'a function' : (asJson(value) ?? 'undefined');
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+}
+
+/** What refers to itself, as a package that was given whole may, has no JSON. */
+function asJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return 'an object';
+  }
 }
 
 function invalid(file: string, field: string, problem: string): PawlError {

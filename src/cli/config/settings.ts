@@ -1,6 +1,7 @@
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import type { PawlConfig } from '../../client/define-config.js';
 import { DEFAULT_TASK } from '../../client/default-task.js';
+import { IN_NO_FILE } from '../../client/open-store.js';
 import type { WorkOptions } from '../../client/pawl.js';
 import type { AnyTask } from '../../client/task.js';
 import type { Duration } from '../../engine/duration.js';
@@ -63,6 +64,7 @@ export async function readSettings(
   const { tasks: _tasks, ...rest } = config;
   return {
     ...rest,
+    ...defined({ retention: retentionInConfig(file) }),
     store: flags.store ?? storeInEnv(env) ?? storeInConfig(file) ?? DEFAULT_STORE,
     tasks,
     server: { ...config.server, ...serverInEnv(env), ...defined({ host: flags.host, port: flags.port }) },
@@ -77,7 +79,7 @@ export async function readSettings(
         workerId: flags.workerId,
       }),
     },
-    defaultTask: flags.defaultTask ?? env['PAWL_DEFAULT_TASK'] ?? config.defaultTask ?? DEFAULT_TASK,
+    defaultTask: flags.defaultTask ?? present(env['PAWL_DEFAULT_TASK']) ?? config.defaultTask ?? DEFAULT_TASK,
     logLevel: flags.logLevel ?? levelInEnv(env) ?? config.logLevel ?? 'warn',
     configFile: file.path,
   };
@@ -94,7 +96,14 @@ function storeInEnv(env: Shell['env']): string | undefined {
 /** A file in a config is named from there, wherever the command is run. */
 function storeInConfig({ config, folder }: ConfigFile): string | undefined {
   const path = /^sqlite:(?:\/\/)?(.+)$/.exec(config.store ?? '')?.[1];
-  return path === undefined || isAbsolute(path) ? config.store : `sqlite:${join(folder, path)}`;
+  const isFile = path !== undefined && path !== IN_NO_FILE;
+  return !isFile || isAbsolute(path) ? config.store : `sqlite:${join(folder, path)}`;
+}
+
+/** So is a folder for evidence. */
+function retentionInConfig({ config: { retention }, folder }: ConfigFile): PawlConfig['retention'] {
+  if (typeof retention?.evidence !== 'string') return retention;
+  return { ...retention, evidence: resolve(folder, retention.evidence) };
 }
 
 function serverInEnv(env: Shell['env']): NonNullable<PawlConfig['server']> {
@@ -131,7 +140,7 @@ function wholeInEnv(env: Shell['env'], name: string): number | undefined {
 }
 
 /** An empty variable is one that is not set. */
-function present(value: string | undefined): string | undefined {
+export function present(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : value;
 }
 

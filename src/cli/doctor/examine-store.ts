@@ -1,6 +1,7 @@
-import { openStore, parseStoreUrl, withoutPassword } from '../../client/open-store.js';
+import { expectStore, IN_NO_FILE, openStore, parseOwnStoreUrl } from '../../client/open-store.js';
 import { planMigration } from '../../client/plan-migration.js';
 import { systemClock } from '../../client/system-clock.js';
+import { withoutPassword } from '../../client/without-password.js';
 import { PawlError } from '../../errors.js';
 import type { Duration } from '../../engine/duration.js';
 import type { Store } from '../../ports/store.js';
@@ -8,7 +9,6 @@ import { examinePostgres } from '../../stores/postgres/examine.js';
 import { examineSqlite } from '../../stores/sqlite/examine.js';
 import { print } from '../console.js';
 import { CHECK_FAILED } from '../exit-code.js';
-import { expectStore } from '../open-app.js';
 import type { Shell } from '../shell.js';
 import { table } from '../table.js';
 import { fail, ok, warn, type Check } from './check.js';
@@ -45,8 +45,8 @@ export async function examineStore(
 }
 
 async function storeChecks(url: string): Promise<Check[]> {
-  const { kind, path } = parseStoreUrl(url);
-  if (kind === 'memory') {
+  const { kind, path } = parseOwnStoreUrl(url);
+  if (kind === 'memory' || path === IN_NO_FILE) {
     return [
       warn('store', 'it lives in the memory of one process: nothing survives its end', ['G5', 'G1', 'G4']),
     ];
