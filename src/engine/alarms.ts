@@ -1,9 +1,17 @@
+import { InvariantViolation } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
 
-type Alarm = { readonly at: number; readonly action: () => void; cancelled: boolean };
+type Alarm = {
+  readonly at: number;
+  action: () => void;
+  readonly onStop: (() => void) | null;
+  cancelled: boolean;
+};
 
 /** Timers of Node take no longer delay, and fire at once instead. An alarm that is further away is looked at then. */
 const MOST_DELAY_MS = 2 ** 31 - 1;
+
+const nothing = (): void => undefined;
 
 /**
  * Many alarms on one timer of the clock. A worker sets a few for each job that it runs, and most are cancelled before
@@ -15,29 +23,51 @@ export class Alarms {
   #heap: Alarm[] = [];
   #cancelled = 0;
   #timer: { readonly at: number; readonly stop: () => void } | null = null;
+  #stopped = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Runs `action` once `delayMs` have passed. The answer cancels it. */
-  set(delayMs: number, action: () => void): () => void {
-    const alarm: Alarm = { at: this.#clock.elapsed() + Math.max(0, delayMs), action, cancelled: false };
+  /** How many have been set, and have neither rung nor been cancelled. */
+  get pending(): number {
+    return this.#heap.length - this.#cancelled;
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  /**
+   * Runs `action` once `delayMs` have passed, or `onStop` if all alarms are stopped before that. The answer cancels it. A
+   * delay that is no number throws, where it comes from: in the heap it would stand before all others, and never ring.
+   */
+  set(delayMs: number, action: () => void, onStop: (() => void) | null = null): () => void {
+    const at = this.#clock.elapsed() + Math.max(0, delayMs);
+    if (Number.isNaN(at)) throw new InvariantViolation('an alarm was set for no time');
+    const alarm: Alarm = { at, action, onStop, cancelled: false };
     this.#push(alarm);
     this.#arm();
     return () => {
       if (alarm.cancelled) return;
       alarm.cancelled = true;
+      // What it would have woken need not be kept until its time.
+      alarm.action = nothing;
       this.#cancelled += 1;
       if (this.#cancelled > 64 && this.#cancelled * 2 > this.#heap.length) this.#sweep();
     };
   }
 
+  /** None of them rings any more. */
   stop(): void {
+    this.#stopped = true;
     this.#timer?.stop();
     this.#timer = null;
+    const stopped = this.#heap.filter(({ cancelled }) => !cancelled);
     this.#heap = [];
     this.#cancelled = 0;
+    for (const alarm of stopped) alarm.cancelled = true;
+    for (const { onStop } of stopped) onStop?.();
   }
 
   #arm(): void {
@@ -51,7 +81,15 @@ export class Alarms {
 
   #ring(): void {
     this.#timer = null;
-    const now = this.#clock.elapsed();
+    try {
+      this.#ringAll(this.#clock.elapsed());
+    } finally {
+      // What one of them throws is a bug; the others, a heartbeat among them, ring all the same.
+      this.#arm();
+    }
+  }
+
+  #ringAll(now: number): void {
     for (let first = this.#heap[0]; first !== undefined && first.at <= now; first = this.#heap[0]) {
       this.#pop();
       if (first.cancelled) {
@@ -62,7 +100,6 @@ export class Alarms {
         first.action();
       }
     }
-    this.#arm();
   }
 
   #sweep(): void {

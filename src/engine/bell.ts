@@ -24,9 +24,9 @@ export class Bell {
     this.#wake?.();
   };
 
-  /** Rings when the store's clock will show `at`. */
+  /** Rings when the store's clock will show `at`. A time that is none is left to the next poll, too. */
   ringAt(at: number, now: number): void {
-    if (at - now > HORIZON_MS) return;
+    if (!(at - now <= HORIZON_MS)) return;
     const time = Math.ceil(at / GRAIN_MS) * GRAIN_MS;
     if (this.#times.has(time)) return;
     this.#times.add(time);

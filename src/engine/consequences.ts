@@ -33,7 +33,9 @@ export function consequencesOf(
 }
 
 function mailOf(before: Job, events: readonly Event[]): NewOutboxEntry[] {
-  const children = before.waits.filter(({ kind }) => kind === 'child');
+  // A child may be started in the very commit that ends its parent.
+  const started = events.flatMap((event) => (event.type === 'child.started' ? [event.wait] : []));
+  const children = [...before.waits.filter(({ kind }) => kind === 'child'), ...started];
   if (children.length === 0 && before.spec.parent === null) return [];
   const after = evolveCommit(before, { events });
   const mail = children.map((wait) => childCancel(childIdOf(before, wait), after.updatedAt));

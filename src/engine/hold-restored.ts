@@ -24,7 +24,7 @@ const PAGE = 500;
  */
 export async function holdRestored(store: Store, options: RestoredOptions): Promise<RestoredReport> {
   const wanted = options.all ? null : new Set(options.tasks ?? (await tasksWithEffects(store)));
-  const heldByTask: Record<string, number> = {};
+  const heldByTask = new Map<string, number>();
   let looked = 0;
   let held = 0;
   for await (const rows of pagesOf(store)) {
@@ -32,12 +32,12 @@ export async function holdRestored(store: Store, options: RestoredOptions): Prom
     const jobIds = unfinished.map(({ jobId }) => jobId);
     if (jobIds.length > 0) {
       held += (await store.hold({ jobIds, reason: 'restored', by: options.by })).changed;
-      for (const { task } of unfinished) heldByTask[task] = (heldByTask[task] ?? 0) + 1;
+      for (const { task } of unfinished) heldByTask.set(task, (heldByTask.get(task) ?? 0) + 1);
     }
     looked += rows.length;
     options.onProgress?.(looked);
   }
-  return { looked, held, heldByTask };
+  return { looked, held, heldByTask: Object.fromEntries(heldByTask) };
 }
 
 async function* pagesOf(store: Store): AsyncGenerator<Awaited<ReturnType<Store['list']>>['rows']> {

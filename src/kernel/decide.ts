@@ -69,8 +69,8 @@ const TRANSITIONS: Transitions = {
 
 /**
  * Answers a command: the events that it causes, or why not. Pure, and total: a command of any shape gets an answer,
- * and a refused one has changed nothing. `steps` must be the whole log's: commands about steps, effects and waits
- * rely on it.
+ * and a refused one has changed nothing. `steps` must be the whole log's, or those from its latest checkpoint on: commands
+ * about steps, effects and waits rely on it.
  */
 export function decide(job: Job | null, command: Command, steps: StepIndex): Decision {
   let sound: Command;

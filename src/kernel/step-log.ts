@@ -15,6 +15,8 @@ export interface StepIndex {
   waitFor(key: string): WaitStep | undefined;
   /** The first step that has begun and not ended: an effect of unknown outcome, or an open wait. */
   findPending(): string | null;
+  /** A step of this name came before the latest checkpoint. What it was may be known no more. */
+  isBeforeCheckpoint(step: string): boolean;
   /** How far each name has been counted. */
   occurrences(): Readonly<Record<string, number>>;
 }
@@ -53,12 +55,17 @@ export class StepLog implements StepIndex {
     return null;
   }
 
+  isBeforeCheckpoint(step: string): boolean {
+    return this.#checkpoint !== null && Object.hasOwn(this.#checkpoint.occurrences, step);
+  }
+
+  /** A step may have any name, `constructor` and `__proto__` among them. */
   occurrences(): Readonly<Record<string, number>> {
-    const highest: Record<string, number> = { ...this.#checkpoint?.occurrences };
+    const highest = new Map(Object.entries(this.#checkpoint?.occurrences ?? NOTHING_COUNTED));
     for (const [step, occurrences] of this.#steps.entries()) {
-      highest[step] = Math.max(highest[step] ?? 0, occurrences.length - 1);
+      highest.set(step, Math.max(highest.get(step) ?? 0, occurrences.length - 1));
     }
-    return highest;
+    return Object.fromEntries(highest.entries());
   }
 
   get checkpoint(): Checkpoint | null {
@@ -179,6 +186,8 @@ export class StepLog implements StepIndex {
     this.#waits.set(step.wait.key, step);
   }
 }
+
+const NOTHING_COUNTED: Readonly<Record<string, number>> = {};
 
 const STATE_AFTER = { happened: 'committed', notHappened: 'closed', cannotTell: 'unknown' } as const;
 

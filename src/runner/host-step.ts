@@ -68,11 +68,15 @@ async function attempt(context: RunContext, step: Step, state: HostState): Promi
     end = { status: 'success', message: null, changed: end.changed || outcome.changed };
   }
   const unset =
-    end.status === 'skipped' ? [] : step.expectVars.filter((name) => (state.exported[name] ?? null) === null);
+    end.status === 'skipped' ? [] : step.expectVars.filter((name) => !isSet(state.exported, name));
   return unset.length === 0
     ? end
     : { status: 'failed', message: `has not set ${unset.join(', ')}`, changed: end.changed };
 }
+
+/** A variable may have any name, `constructor` among them. */
+const isSet = (exported: Variables, name: string): boolean =>
+  Object.hasOwn(exported, name) && exported[name] !== null && exported[name] !== undefined;
 
 type One = { readonly step: Step; readonly state: HostState; readonly name: string; readonly lookup: Lookup };
 

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { task } from '../client/task.js';
-import { T0, testApp } from '../testkit/index.js';
+import type { Store } from '../ports/store.js';
+import { advanceUntil, T0, testApp } from '../testkit/index.js';
 import { newCluster } from '../../test/new-cluster.js';
 import type { AttemptOutcome } from './hooks.js';
 
@@ -143,6 +144,56 @@ describe('stopping', () => {
     });
     const other = await cluster.join([quick, slow]);
     expect((await other.ended(two.job)).result).toBe('"by another"');
+  });
+
+  test('DEC-5 a job whose past is still being read is handed back, and never run', async () => {
+    const cluster = newCluster();
+    let runs = 0;
+    const nap = task({ name: 'nap' }, async ({ step }) => {
+      runs += 1;
+      await step.sleep('nap', '1m');
+      return 'rested';
+    });
+    let isHeld = false;
+    let letGo: () => void = () => undefined;
+    const store: Store = {
+      ...cluster.store,
+      log: async (jobId, page) => {
+        const reply = await cluster.store.log(jobId, page);
+        if (isHeld) {
+          await new Promise<void>((resolve) => {
+            letGo = resolve;
+          });
+        }
+        return reply;
+      },
+    };
+    const rig = await cluster.join([nap], { drain: '1s' }, store);
+    const { job } = await rig.app.start(nap, null);
+    await rig.idle();
+    isHeld = true;
+    await advanceUntil(cluster.clock, async () => (await job.status()).status === 'running');
+    await rig.run(rig.app.stop(), { atMost: '3s' });
+    const handedBack = { status: 'interrupted', interruptedReason: 'drained', recoveryCount: 0 };
+    expect(await job.status()).toMatchObject(handedBack);
+    letGo();
+    await rig.idle();
+    expect(runs).toBe(1);
+    const other = await cluster.join([nap]);
+    expect((await other.ended(job)).result).toBe('"rested"');
+  });
+
+  test('whoever waits for a result when the app is closed is told so', async () => {
+    const cluster = newCluster();
+    const job = task({ name: 'job' }, ({ step }) => step.waitFor('never'));
+    const rig = await cluster.join([job]);
+    const { job: handle } = await rig.app.start(job, null);
+    const waiting = Promise.allSettled([handle.result(), handle.result({ timeout: '1d' })]);
+    await rig.idle();
+    await rig.run(rig.app.close());
+    const closed = { status: 'rejected', reason: { code: 'APP_CLOSED' } };
+    expect(await rig.run(waiting)).toMatchObject([closed, closed]);
+    await expect(handle.result()).rejects.toMatchObject({ code: 'APP_CLOSED' });
   });
 
   test('stop may come twice, or before work; a closed app says so', async () => {

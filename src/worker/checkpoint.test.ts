@@ -91,6 +91,49 @@ describe('checkpoints', () => {
     ]);
   });
 
+  test('GUA-12 steps may be named like what every object has', async () => {
+    const names = ['constructor', 'toString', '__proto__', 'hasOwnProperty'];
+    const odd = task({ name: 'odd' }, async ({ step }) => {
+      const state = step.resume({ round: 0, seen: [] as number[] });
+      for (; state.round < 3; state.round++) {
+        await step.sleep('pause', '1h');
+        for (const name of names) state.seen.push(await step.run(name, () => state.round));
+        await step.checkpoint({ round: state.round + 1, seen: state.seen });
+      }
+      return state.seen.length;
+    });
+    const rig = await testApp({ tasks: [odd] });
+    onTestFinished(() => rig.stop());
+    const job = await rig.ended((await rig.app.start(odd, null)).job, { atMost: '1d' });
+    expect(job).toMatchObject({ status: 'succeeded', result: '12' });
+    const { rows } = await rig.store.log(job.spec.jobId, { fromRev: 1, limit: 100 });
+    const counted = rows.flatMap(({ body }) => /"occurrences":(\{.*?\})/.exec(body)?.[1] ?? []);
+    expect(counted.at(-1)).toBe('{"pause":3,"constructor":3,"toString":3,"__proto__":3,"hasOwnProperty":3}');
+  });
+
+  test.each(['by the attempt that saved it', 'by one that began from it'])(
+    'GUA-8 a key that was used before a checkpoint is not waited for again, %s',
+    async (by) => {
+      const looped = task({ name: 'looped' }, async ({ step }) => {
+        for (let round = step.resume(0); round < 3; round++) {
+          if (by === 'by one that began from it') await step.sleep('pause', '1h');
+          await step.waitFor('go');
+          await step.checkpoint(round + 1);
+        }
+      });
+      const rig = await testApp({ tasks: [looped] });
+      onTestFinished(() => rig.stop());
+      const { job } = await rig.app.start(looped, null);
+      await rig.idle();
+      await job.signal('go', 1);
+      expect(await rig.ended(job, { atMost: '1d' })).toMatchObject({
+        status: 'failed',
+        retryCount: 0,
+        failure: { code: 'WAIT_KEY_REUSED' },
+      });
+    },
+  );
+
   test('a checkpoint beside an open step is refused', async () => {
     const loop = task({ name: 'loop' }, async ({ step }) => {
       step.resume(0);

@@ -1,6 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { fatal } from '../client/effect.js';
 import { task, type AnyTask } from '../client/task.js';
-import { advanceUntil, testApp, type TestApp } from '../testkit/index.js';
+import type { Store } from '../ports/store.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import { advanceUntil, fakeClock, T0, testApp, type TestApp } from '../testkit/index.js';
 
 async function appOf(...tasks: AnyTask[]): Promise<TestApp> {
   const rig = await testApp({ tasks });
@@ -95,4 +98,37 @@ describe('a child job', () => {
     expect((await rig.ended((await rig.app.start(parent, null)).job)).result).toBe('"done"');
     await advanceUntil(rig.clock, async () => (await childrenOf(rig)).join() === 'cancelled');
   });
+
+  test('no orphan: a child that is started in the very commit that ends its parent is cancelled', async () => {
+    const clock = fakeClock(T0);
+    const memory = memoryStore({ clock });
+    const bodies: string[] = [];
+    const store: Store = {
+      ...memory,
+      commit: async (items) => {
+        bodies.push(...items.map(({ body }) => body));
+        const reply = await memory.commit(items);
+        // While the first step is being recorded, the child is called, and the handler throws: they share the next commit.
+        if (bodies.at(-1)?.includes('step.recorded')) await turns(10);
+        return reply;
+      },
+    };
+    const parent = task({ name: 'parent' }, ({ step }) =>
+      Promise.all([
+        step.run('a', () => 1),
+        step.call('c', forEver, 1),
+        turns(5).then(() => Promise.reject(fatal(new Error('no')))),
+      ]),
+    );
+    const rig = await testApp({ tasks: [parent, forEver], clock, store });
+    onTestFinished(() => rig.stop());
+    const { job } = await rig.app.start(parent, null);
+    expect((await rig.ended(job)).status).toBe('failed');
+    expect(bodies.filter((body) => /child\.started.*job\.failed/s.test(body))).toHaveLength(1);
+    await advanceUntil(clock, async () => (await childrenOf(rig)).join() === 'cancelled', { atMost: '1m' });
+  });
 });
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,7 +1,6 @@
 import { PawlError } from '../errors.js';
 import type { JsonText, StepRef } from '../kernel/index.js';
 import { failureOf, NoEffectError } from '../engine/failure-of.js';
-import { toJsonText } from '../engine/json-text.js';
 import { noteIfLate } from '../engine/late-result.js';
 import { untilAnswered } from '../engine/until-answered.js';
 import type { EffectResult } from '../ports/store.js';
@@ -10,6 +9,7 @@ import { settle } from './effect-barrier.js';
 import { bodyName, type EffectUse } from './effect-use.js';
 import { never, type Execution } from './execution.js';
 import { callHook } from './hooks.js';
+import { effectResultText } from './unkept-result.js';
 
 /** The intent is recorded: enters the body, keeps its result, and records it. */
 export async function enter(execution: Execution, use: EffectUse): Promise<void> {
@@ -28,7 +28,6 @@ export async function enter(execution: Execution, use: EffectUse): Promise<void>
   const ref = { step, occurrence, entry };
   if (ended.kind === 'returned') {
     await execution.give({ type: 'record-effect', ...ref, result: ended.result });
-    if (ended.unfit) throw ended.unfit;
     return;
   }
   const failure = failureOf(ended.error);
@@ -66,7 +65,7 @@ async function holdsLease(execution: Execution): Promise<boolean> {
 const LEASE_POLL_MS = 10;
 
 type Ended =
-  | { readonly kind: 'returned'; readonly result: JsonText; readonly unfit: PawlError | null }
+  | { readonly kind: 'returned'; readonly result: JsonText }
   | { readonly kind: 'threw'; readonly error: unknown };
 
 /**
@@ -97,10 +96,10 @@ async function runEntry(execution: Execution, use: EffectUse, entry: number): Pr
         return body;
       },
     );
-    const { result, unfit } = textOf(value, effect.name);
+    const result = effectResultText(value, effect.name);
     await keep(result);
     around.bodies.delete(name);
-    return { kind: 'returned', result, unfit };
+    return { kind: 'returned', result };
   } catch (error) {
     const timedOut = error instanceof PawlError && error.code === 'STEP_TIMEOUT' && body !== null;
     if (timedOut) {
@@ -128,7 +127,7 @@ async function keepStraggler(
   { effect, keep }: { effect: string; keep: (result: JsonText) => Promise<void> },
 ): Promise<void> {
   const result = await body.then(
-    (value) => textOf(value, effect).result,
+    (value) => effectResultText(value, effect),
     () => null,
   );
   if (result !== null) await keep(result);
@@ -150,16 +149,6 @@ async function keepResult(
   if (late === null) return;
   const { jobId, step, occurrence, entry } = late;
   callHook(engine.log, 'lateResult', () => around.hooks.lateResult?.({ jobId, step, occurrence, entry }));
-}
-
-/** The effect happened, even if its result cannot be kept: it is recorded as having none, and the step fails. */
-function textOf(value: unknown, effect: string): { result: JsonText; unfit: PawlError | null } {
-  try {
-    return { result: toJsonText(value, `the result of effect '${effect}'`), unfit: null };
-  } catch (error) {
-    if (error instanceof PawlError) return { result: 'null', unfit: error };
-    throw error;
-  }
 }
 
 function latestEntry({ attempt }: Execution, ref: StepRef): number {

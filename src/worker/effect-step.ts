@@ -13,6 +13,7 @@ import { enter } from './effect-entry.js';
 import { catchUp, expectSame, factsOf, useOf, type EffectUse } from './effect-use.js';
 import { never, type Execution } from './execution.js';
 import { StepError } from './run-step.js';
+import { readEffectResult } from './unkept-result.js';
 
 /** How often a body that runs elsewhere is asked after. */
 const IN_FLIGHT_POLL_MS = 1_000;
@@ -36,7 +37,7 @@ export async function effectStep(
   else await execution.during(() => replay.caughtUp(ref));
   for (;;) {
     const result = await advance(execution, use);
-    if (result !== null) return JSON.parse(result) as unknown;
+    if (result !== null) return readEffectResult(result);
   }
 }
 
@@ -48,7 +49,7 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     await replay.deliver(use);
     return known.result;
   }
-  if (known?.kind === 'effect') expectUnfailed(execution, use, known);
+  if (known?.kind === 'effect') await expectUnfailed(execution, use, known);
   const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;
   const { step, occurrence, effectKey, inputText } = use;
   const answer = await execution.ask(
@@ -90,12 +91,18 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
  * An entry that threw, and turned out not to have happened, has failed for this attempt: the handler sees the same error
  * in every replay, and the next entry costs a retry. Unless an operator said to go on.
  */
-function expectUnfailed({ attempt }: Execution, use: EffectUse, known: EffectStep): void {
+async function expectUnfailed(
+  { attempt, replay }: Execution,
+  use: EffectUse,
+  known: EffectStep,
+): Promise<void> {
   const { state, entry, failure, failedInAttempt } = known;
   if (state !== 'closed' || failure === null || failedInAttempt !== attemptOf(attempt.job)) return;
   const { step, occurrence } = use;
   const decided = attempt.steps.waitFor(effectDecisionWait({ step, occurrence, entry }).key);
-  if (!decided) throw new StepError(failure);
+  if (decided) return;
+  await replay.deliverFailure(use);
+  throw new StepError(failure);
 }
 
 const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };

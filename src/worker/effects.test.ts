@@ -4,6 +4,7 @@ import type { JobHandle } from '../client/job-handle.js';
 import { task } from '../client/task.js';
 import { decodeEvents, type Event } from '../kernel/index.js';
 import { advanceUntil, testApp, type FakeClock, type TestApp } from '../testkit/index.js';
+import type { StepError } from './run-step.js';
 
 type Charge = EffectOptions<number, string>;
 
@@ -189,6 +190,36 @@ describe('an effect', () => {
     expect(job).toMatchObject({ status: 'failed', failure: { code: 'NOT_SERIALISABLE' } });
     expect(calls).toBe(1);
   });
+
+  test.each<[string, unknown]>([
+    ['NOT_SERIALISABLE', 10n],
+    ['NOT_SERIALISABLE', { '$pawl:unkept': { code: 'X', message: 'x' } }],
+    ['PAYLOAD_TOO_LARGE', 'x'.repeat(1_100_000)],
+  ])(
+    'GUA-6 a result that cannot be kept (%s, %#) is the same error in every replay, of an effect that happened',
+    async (code, result) => {
+      let calls = 0;
+      const seen: unknown[] = [];
+      const odd = effect({ name: 'odd', run: () => ((calls += 1), result) });
+      const job = task({ name: 'job' }, async ({ step }) => {
+        const error = await step.effect('odd', odd, 1).catch((thrown: unknown) => thrown);
+        const { name, message, code: seenCode, retryable } = error as StepError;
+        seen.push({ name, message, code: seenCode, retryable });
+        await step.sleep('pause', '1h');
+      });
+      const rig = await testApp({ tasks: [job] });
+      onTestFinished(() => rig.stop());
+      const ended = await rig.ended((await rig.app.start(job, null)).job);
+      expect(ended.status).toBe('succeeded');
+      expect(seen).toHaveLength(2);
+      expect(seen[0]).toMatchObject({ name: 'StepError', code, retryable: false });
+      expect((seen[0] as Error).message).toContain("the result of effect 'odd'");
+      expect(seen[1]).toEqual(seen[0]);
+      expect(calls).toBe(1);
+      const { results } = await rig.store.effects(ended.spec.jobId);
+      expect(results).toMatchObject([{ step: 'odd', entry: 1, result: expect.stringContaining(code) }]);
+    },
+  );
 });
 
 function parked({ job, clock }: { job: Pick<JobHandle, 'status'>; clock: FakeClock }): Promise<void> {

@@ -16,7 +16,10 @@ import type { Hooks } from './hooks.js';
 import type { Replay } from './replay.js';
 import { Waits } from './waits.js';
 
-export type StepKind = 'run' | 'effect' | 'transaction' | 'sleep' | 'wait' | 'call' | 'value';
+export type StepKind = 'run' | 'effect' | 'transaction' | 'sleep' | 'wait' | 'call' | 'value' | 'pause';
+
+/** Steps that the engine takes for the handler. Only they have names with a leading `$`. */
+const OWN_KINDS: ReadonlySet<StepKind> = new Set(['value', 'pause']);
 
 /** What the worker lends to an execution. */
 export type Surroundings = {
@@ -77,6 +80,7 @@ export class Execution {
 
   /** The how-manieth use of a name this is. One name stands for one kind of step. */
   next(step: string, kind: StepKind): StepRef {
+    if (!OWN_KINDS.has(kind)) checkName(step);
     const known = this.#uses?.get(step);
     if (known !== undefined && known.kind !== kind) {
       throw new PawlError('STEP_NAME_REUSED', {
@@ -84,7 +88,6 @@ export class Execution {
         details: { step },
       });
     }
-    if (!step.startsWith('$')) checkName(step);
     const before = Object.hasOwn(this.#counted, step) ? this.#counted[step] : 0;
     const occurrence = (known?.occurrence ?? before ?? 0) + 1;
     this.#uses ??= new Map();
@@ -180,7 +183,7 @@ export class Execution {
   }
 
   async #sleepUntil(expiresAt: number, label: string): Promise<void> {
-    const ref = this.next(`$pause:${label}`, 'sleep');
+    const ref = this.next(`$pause:${label}`, 'pause');
     await this.waits.wait({ ...ref, key: `timer:${stepKey(ref)}`, kind: 'timer', reason: null, expiresAt });
   }
 }
@@ -189,9 +192,10 @@ export class Execution {
 const IN_PLACE_MS = 1_000;
 
 function checkName(step: string): void {
-  if (typeof step === 'string' && step.length > 0 && step.length <= 200 && !step.includes('#')) return;
+  const isSized = typeof step === 'string' && step.length > 0 && step.length <= 200;
+  if (isSized && !step.includes('#') && !step.startsWith('$')) return;
   throw new PawlError('INVALID_OPTION', {
-    detail: `${JSON.stringify(step)} is no name of a step: 1 to 200 characters without '#'`,
+    detail: `${JSON.stringify(step)} is no name of a step: 1 to 200 characters without '#', and without '$' in front`,
     details: { option: 'step' },
   });
 }

@@ -11,13 +11,15 @@ const GRACE_BITS = 5;
 const GRACE_BIT_MS = 1_000;
 
 /**
- * Hands recorded results to the handler in the order in which they were recorded, one in each turn of the event loop:
- * what raced then has the same winner now. Also notices a handler that has left its recorded path.
+ * Hands recorded results and failures to the handler in the order in which they were recorded, one in each turn of the
+ * event loop: what raced then has the same winner now. Also notices a handler that has left its recorded path.
  */
 export class Replay {
   readonly #alarms: Alarms;
   /** Where each recorded result stands in the log. */
-  readonly #order: ReadonlyMap<string, number>;
+  readonly #results: ReadonlyMap<string, number>;
+  /** Where each step last failed for good. Apart from the results: a step of a later attempt may have come to one since. */
+  readonly #failures: ReadonlyMap<string, number>;
   /** Recorded results that the handler has not asked for. */
   readonly #unvisited: Set<string>;
   /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
@@ -30,8 +32,10 @@ export class Replay {
 
   constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
     this.#alarms = alarms;
-    const { order, unvisited, aStepFailed } = commits.length === 0 ? NOTHING : recordedIn(commits);
-    this.#order = order;
+    const recorded = commits.length === 0 ? NOTHING : recordedIn(commits);
+    const { results, failures, unvisited, aStepFailed } = recorded;
+    this.#results = results;
+    this.#failures = failures;
     this.#unvisited = unvisited;
     this.#strict = job.retryCount === 0 && !aStepFailed;
   }
@@ -44,17 +48,20 @@ export class Replay {
   /** Until it is this result's turn. One that was recorded in this very attempt has no turn to wait for. */
   deliver(ref: StepRef): Promise<void> | void {
     const key = stepKey(ref);
-    const at = this.#order.get(key);
+    const at = this.#results.get(key);
     if (at === undefined) return;
     this.#unvisited.delete(key);
     if (this.#unvisited.size === 0) {
       for (const tell of this.#caughtUp) tell();
       this.#caughtUp = [];
     }
-    return new Promise((resolve) => {
-      this.#waiting.push({ at, deliver: resolve });
-      this.#schedule();
-    });
+    return this.#turnOf(at);
+  }
+
+  /** The same for the failure that a step ended with in this attempt. */
+  deliverFailure(ref: StepRef): Promise<void> | void {
+    const at = this.#failures.get(stepKey(ref));
+    return at === undefined ? undefined : this.#turnOf(at);
   }
 
   /** The handler has come by every recorded step, or need not. */
@@ -81,7 +88,7 @@ export class Replay {
 
   /** Until the handler has every recorded result that it asks for: what ends only now must not overtake them. */
   async handedOut(asksFor: StepRef): Promise<void> {
-    if (this.#order.size === 0) return;
+    if (this.#results.size + this.#failures.size === 0) return;
     await this.caughtUp(asksFor);
     // With one result it may ask for the next, within the turn in which it got it.
     do await nextTurn();
@@ -91,6 +98,13 @@ export class Replay {
   #leftPath(asksFor: StepRef): PawlError {
     const [missed = ''] = this.#unvisited;
     return nondeterminism(asksFor, `history has '${missed}' there, which the handler did not ask for`);
+  }
+
+  #turnOf(at: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ at, deliver: resolve });
+      this.#schedule();
+    });
   }
 
   #schedule(): void {
@@ -117,26 +131,35 @@ function nextTurn(): Promise<void> {
 }
 
 type Recorded = {
-  readonly order: ReadonlyMap<string, number>;
+  readonly results: ReadonlyMap<string, number>;
+  readonly failures: ReadonlyMap<string, number>;
   readonly unvisited: Set<string>;
   readonly aStepFailed: boolean;
 };
 
 /** In the log of a job that is run for the first time. Nothing is ever added to it. */
-const NOTHING: Recorded = { order: new Map(), unvisited: new Set(), aStepFailed: false };
+const NOTHING: Recorded = {
+  results: new Map(),
+  failures: new Map(),
+  unvisited: new Set(),
+  aStepFailed: false,
+};
 
 function recordedIn(commits: readonly Commit[]): Recorded {
-  const order = new Map<string, number>();
+  const results = new Map<string, number>();
+  const failures = new Map<string, number>();
   const unvisited = new Set<string>();
   const events = commits.flatMap((commit) => commit.events);
-  for (const event of events) {
+  for (const [at, event] of events.entries()) {
+    const failed = failedBy(event);
+    if (failed !== null) failures.set(stepKey(failed), at);
     const recorded = recordedBy(event);
     if (recorded === null) continue;
     const key = stepKey(recorded);
-    order.set(key, order.size);
+    results.set(key, at);
     if (!recorded.step.startsWith('$')) unvisited.add(key);
   }
-  return { order, unvisited, aStepFailed: events.some(({ type }) => type === 'step.failed') };
+  return { results, failures, unvisited, aStepFailed: events.some(({ type }) => type === 'step.failed') };
 }
 
 /** The step whose result the handler gets from this event, if it is one. */
@@ -149,6 +172,20 @@ function recordedBy(event: Event): StepRef | null {
       return event.verdict === 'happened' ? event : null;
     case 'wait.completed':
       return event.wait;
+    default:
+      return null;
+  }
+}
+
+/** The step whose failure the handler gets from this event, if it gets one. */
+function failedBy(event: Event): StepRef | null {
+  switch (event.type) {
+    case 'step.failed':
+      return event.nextTryAt === null ? event : null;
+    case 'effect.closed':
+      return event;
+    case 'effect.reconciled':
+      return event.verdict === 'notHappened' ? event : null;
     default:
       return null;
   }

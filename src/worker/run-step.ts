@@ -1,3 +1,4 @@
+import { PawlError } from '../errors.js';
 import { attemptOf, type Failure, type RetryPolicy, type StepRef } from '../kernel/index.js';
 import type { Duration } from '../engine/duration.js';
 import { toMs } from '../engine/duration.js';
@@ -47,7 +48,7 @@ export async function runStep(
 
   const { spec } = execution.attempt.job;
   const timeoutMs = options.timeout === undefined ? spec.stepTimeoutMs : toMs(options.timeout, 'timeout');
-  const retry = options.retry ? { ...STEP_RETRY, ...options.retry } : NO_RETRY;
+  const retry = options.retry ? retryOf(name, options.retry) : NO_RETRY;
   for (;;) {
     const startedAt = execution.engine.now();
     try {
@@ -63,6 +64,19 @@ export async function runStep(
       await execution.pauseUntil(nextTryAt, name);
     }
   }
+}
+
+/** Looked at before the body runs: a failure that is counted by no policy could not be recorded. */
+function retryOf(step: string, asked: Partial<RetryPolicy>): RetryPolicy {
+  const policy = { ...STEP_RETRY, ...asked };
+  for (const [option, value] of Object.entries(policy)) {
+    if (Object.hasOwn(STEP_RETRY, option) && Number.isSafeInteger(value) && value >= 0) continue;
+    throw new PawlError('INVALID_OPTION', {
+      detail: `retry.${option} of step '${step}' is ${String(value)}: a retry has ${Object.keys(STEP_RETRY).join(', ')}, whole numbers from 0 up`,
+      details: { option: `retry.${option}` },
+    });
+  }
+  return policy;
 }
 
 /** Nothing is known of it, and nothing that is has yet to come. */
@@ -82,7 +96,10 @@ export async function recordOf(execution: Execution, ref: StepRef): Promise<{ ou
     return { output: known.output };
   }
   if (known?.failure && known.failedInAttempt === attemptOf(attempt.job)) {
-    if (known.nextTryAt === null) throw new StepError(known.failure);
+    if (known.nextTryAt === null) {
+      await replay.deliverFailure(ref);
+      throw new StepError(known.failure);
+    }
     await execution.pauseUntil(known.nextTryAt, ref.step);
   }
   await execution.during(() => replay.caughtUp(ref));

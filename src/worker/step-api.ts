@@ -7,6 +7,7 @@ import { callStep } from './call-step.js';
 import { effectStep } from './effect-step.js';
 import { checkSignalKey, never, type Execution } from './execution.js';
 import { runStep } from './run-step.js';
+import { timeOf } from './time-of.js';
 import { transactionStep } from './transaction-step.js';
 import type { Steps, WaitOptions } from './steps.js';
 
@@ -18,7 +19,7 @@ export function stepApi(execution: Execution, { skipCheckpoints }: { skipCheckpo
   const { engine, attempt } = execution;
   let checkpoints = 0;
 
-  /** Recorded like a step of its own, under a name that no handler can use. */
+  /** Recorded like a step of its own, under a name that handlers may not use. */
   const value = (name: string, draw: () => unknown) => runStep(execution, { name, kind: 'value' }, draw);
 
   async function wait(asked: Omit<Wait, 'occurrence'>, kind: 'sleep' | 'wait'): Promise<unknown> {
@@ -29,9 +30,13 @@ export function stepApi(execution: Execution, { skipCheckpoints }: { skipCheckpo
     return outcome === 'received' ? (JSON.parse(payload ?? 'null') as unknown) : undefined;
   }
 
-  async function sleepUntil(step: string, expiresAt: number): Promise<void> {
+  async function sleepUntil(step: string, at: Date | number): Promise<void> {
+    const expiresAt = timeOf(at, `the end of the sleep '${step}'`);
     await wait({ step, key: '', kind: 'timer', reason: null, expiresAt }, 'sleep');
   }
+
+  const after = (duration: Duration, what: string): number =>
+    timeOf(engine.now() + toMs(duration, what), `the end of ${what}`);
 
   const api = {
     run: (name: string, body: Parameters<Steps['run']>[1], options?: Parameters<Steps['run']>[2]) =>
@@ -41,12 +46,11 @@ export function stepApi(execution: Execution, { skipCheckpoints }: { skipCheckpo
     transaction: (name: string, body: Parameters<Steps['transaction']>[1]) =>
       transactionStep(execution, name, body),
     sleep: async (name: string, duration: Duration) =>
-      sleepUntil(name, engine.now() + toMs(duration, `the sleep '${name}'`)),
-    sleepUntil: async (name: string, at: Date | number) =>
-      sleepUntil(name, typeof at === 'number' ? at : at.getTime()),
+      sleepUntil(name, after(duration, `the sleep '${name}'`)),
+    sleepUntil,
     async waitFor(key: string, { timeout, reason, kind = 'signal' }: Options = {}) {
       checkSignalKey(key);
-      const expiresAt = timeout === undefined ? null : engine.now() + toMs(timeout, 'timeout');
+      const expiresAt = timeout === undefined ? null : after(timeout, 'timeout');
       return wait({ step: key, key, kind, reason: reason ?? null, expiresAt }, 'wait');
     },
     call: (

@@ -130,46 +130,6 @@ describe('step.run', () => {
     expect(job.result).toBe('50');
     expect(job.rev).toBeLessThan(10);
   });
-
-  test('what raced in the first run has the same winner in every replay', async () => {
-    const winners: string[] = [];
-    let release: () => void = () => undefined;
-    const job = await runJob(async ({ step }) => {
-      const slow = step.run('slow', async () => {
-        await new Promise<void>((resolve) => {
-          release = resolve;
-        });
-        return 'slow';
-      });
-      const fast = step.run('fast', async () => {
-        setImmediate(() => setImmediate(release));
-        return 'fast';
-      });
-      const winner = await Promise.race([slow, fast]);
-      winners.push(winner);
-      await Promise.all([slow, fast]);
-      await step.sleep('pause', '1h');
-      return winner;
-    });
-    expect(job.result).toBe('"fast"');
-    expect(winners).toEqual(['fast', 'fast']);
-  });
-});
-
-test('of results that share a commit the first in the log wins, however far the handler is from it', async () => {
-  const winners: string[] = [];
-  const job = await runJob(async ({ step }) => {
-    // The first is saved by itself; the other two share the next commit.
-    const ahead = step.run('ahead', () => 0);
-    let far: Promise<string> = step.run('far', () => 'far');
-    for (let hops = 0; hops < 50; hops++) far = far.then((value) => value);
-    const near = step.run('near', () => 'near');
-    winners.push(await Promise.race([far, near]));
-    await Promise.all([ahead, far, near]);
-    await step.sleep('pause', '1h');
-  });
-  expect(job.status).toBe('succeeded');
-  expect(winners).toEqual(['far', 'far']);
 });
 
 describe('recorded values', () => {
@@ -274,7 +234,18 @@ describe('bad use of steps', () => {
     ['STEP_NAME_REUSED', async ({ step }) => (await step.run('x', () => 1), step.sleep('x', '1s'))],
     ['INVALID_OPTION', ({ step }) => step.run('a#b', () => 1)],
     ['INVALID_OPTION', ({ step }) => step.run('', () => 1)],
+    ['INVALID_OPTION', ({ step }) => step.run('$now', () => 1)],
+    ['INVALID_OPTION', ({ step }) => step.sleep('$pause:x', '1s')],
+    ['INVALID_OPTION', ({ step }) => step.run(7 as unknown as string, () => 1)],
     ['INVALID_OPTION', ({ step }) => step.sleep('nap', 'soon' as '1s')],
+    ['INVALID_OPTION', ({ step }) => step.sleep('nap', 1e300)],
+    ['INVALID_OPTION', ({ step }) => step.sleepUntil('nap', new Date('bad'))],
+    ['INVALID_OPTION', ({ step }) => step.sleepUntil('nap', Number.NaN)],
+    ['INVALID_OPTION', ({ step }) => step.sleepUntil('nap', Number.POSITIVE_INFINITY)],
+    ['INVALID_OPTION', ({ step }) => step.sleepUntil('nap', null as unknown as Date)],
+    ['INVALID_OPTION', ({ step }) => step.waitFor('word', { timeout: 1e300 })],
+    ['INVALID_OPTION', ({ step }) => step.run('x', () => 1, { retry: { baseMs: Number.NaN } })],
+    ['INVALID_OPTION', ({ step }) => step.run('x', () => 1, { retry: { tries: 2 } as object })],
     ['INVALID_SIGNAL_KEY', ({ step }) => step.waitFor('not a key')],
     ['WAIT_KEY_REUSED', ({ step }) => Promise.all([step.waitFor('same'), step.waitFor('same')])],
     ['NOT_SERIALISABLE', ({ step }) => step.run('big', () => 10n)],

@@ -29,13 +29,17 @@ export class Waits {
 
   constructor(execution: Execution) {
     this.#execution = execution;
+    // An attempt may end long before what it waited for does: nothing of it must be kept until then.
+    void execution.attempt.ended.then(() => this.#cancelAlarms());
   }
 
   async wait(asked: Wait): Promise<WaitEnd> {
     const { attempt, replay } = this.#execution;
     const known = attempt.steps.waitFor(asked.key);
     const mine = known !== undefined && stepKey(known.wait) === stepKey(asked);
-    if ((known !== undefined && !mine) || this.#pending.has(asked.key)) throw keyReused(asked);
+    // Of what came before a checkpoint names are left, and a key that people answer is its step's.
+    const isTaken = known === undefined ? attempt.steps.isBeforeCheckpoint(asked.key) : !mine;
+    if (isTaken || this.#pending.has(asked.key)) throw keyReused(asked);
     if (mine && known.outcome !== null) {
       await replay.deliver(asked);
       return { outcome: known.outcome, payload: known.payload };
@@ -63,6 +67,8 @@ export class Waits {
 
   #begin(wait: Wait): Promise<WaitEnd> {
     return new Promise((resolve, reject) => {
+      // Nobody waits for it any more.
+      if (this.#execution.attempt.isOver) return;
       const pending: Pending = { wait, resolve, reject, cancelAlarm: null };
       this.#pending.set(wait.key, pending);
       this.#setAlarm(pending);
@@ -102,9 +108,11 @@ export class Waits {
       this.considerSuspending();
     } else if (!answer.ok) {
       throw rejectionError(answer, 'wait');
-    } else {
-      for (const { cancelAlarm } of this.#pending.values()) cancelAlarm?.();
     }
+  }
+
+  #cancelAlarms(): void {
+    for (const { cancelAlarm } of this.#pending.values()) cancelAlarm?.();
   }
 
   /** Takes what has arrived or run out. True if the handler can go on with some of it. */
@@ -166,11 +174,9 @@ export class Waits {
       return;
     }
     const waiting = [...this.#pending.values()];
+    this.#cancelAlarms();
     this.#pending.clear();
-    for (const { reject, cancelAlarm } of waiting) {
-      cancelAlarm?.();
-      reject(error);
-    }
+    for (const { reject } of waiting) reject(error);
   }
 }
 

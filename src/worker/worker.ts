@@ -65,6 +65,8 @@ export class Worker {
   #upkeep: Stoppable | null = null;
   #stopListening: (() => Promise<void>) | null = null;
   #draining = false;
+  /** The time for draining is over: whatever is still held goes back. */
+  #handsBack = false;
 
   constructor(engine: Engine, options: WorkerOptions) {
     this.#engine = engine;
@@ -140,11 +142,21 @@ export class Worker {
     await this.#claimLoop?.stop();
     await this.#claims.ended();
     await this.#allDone(drainMs);
-    for (const { prepared } of this.#running.values()) handBack(prepared?.attempt);
+    this.#handBackAll();
     await this.#allDone(HAND_BACK_MS);
     await this.#stopListening?.();
     await this.#upkeep?.stop();
     await this.#keeper.stop();
+  }
+
+  /** Of one whose past is still being read, nothing has been begun: it is handed back without waiting for that. */
+  #handBackAll(): void {
+    this.#handsBack = true;
+    for (const [attemptId, running] of this.#running) {
+      const { prepared, claimed } = running;
+      if (prepared === null) running.done = this.#interrupt(claimed.spec.jobId, attemptId);
+      else handBack(prepared.attempt);
+    }
   }
 
   #hasSuspect(): boolean {
@@ -171,8 +183,8 @@ export class Worker {
     try {
       const preparing = prepareAttempt(this.#around, head);
       const prepared = preparing instanceof Promise ? await preparing : preparing;
-      // Lost before anyone could tell it so.
-      if (!this.#keeper.holds(head.job)) return;
+      // Lost before anyone could tell it so, or handed back.
+      if (this.#handsBack || !this.#keeper.holds(head.job)) return;
       running.prepared = prepared;
       await runAttempt(prepared, task);
     } catch (error) {
@@ -246,6 +258,6 @@ export class Worker {
   }
 }
 
-function handBack(attempt: Attempt | undefined): void {
-  if (attempt && !attempt.isOver) attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
+function handBack(attempt: Attempt): void {
+  if (!attempt.isOver) attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
 }

@@ -7,12 +7,16 @@ import { decidedEntry, type Wait } from '../wait.js';
 /**
  * Refuses a wait that could never end, or whose key or step belongs to something else; null lets it pass.
  *
- * A correlation key belongs to one step for ever. A step that is something else cannot become a wait.
+ * A correlation key belongs to one step for ever. A step that is something else cannot become a wait. Of what came before a
+ * checkpoint only names are known; what people answer is a step of its key's name, so they tell that the key was used.
  */
 export function refuseWait(job: Job, wait: Wait, steps: StepIndex): Rejected | null {
   const known = steps.waitFor(wait.key);
   if (known && (known.outcome !== null || stepKey(known.wait) !== stepKey(wait))) {
     return reject('WAIT_KEY_REUSED', { key: wait.key, step: stepKey(known.wait) });
+  }
+  if (!known && steps.isBeforeCheckpoint(wait.key)) {
+    return reject('WAIT_KEY_REUSED', { key: wait.key, step: wait.key });
   }
   const step = steps.get(wait);
   if (step && (step.kind !== 'wait' || step.wait.key !== wait.key)) {

@@ -13,7 +13,7 @@ import {
   PASTS,
   T0,
 } from '../../testkit/index.js';
-import { DEFAULT_RETRY, retryDelayMs } from '../index.js';
+import { decodeEvents, DEFAULT_RETRY, encodeEvents, retryDelayMs } from '../index.js';
 
 const running = [created(), claimedBy('worker-a')] as const;
 
@@ -109,6 +109,23 @@ describe('the step log', () => {
     expect(steps.checkpoint).toEqual({ state: '2', occurrences: { quote: 10 } });
     expect(steps.occurrences()).toEqual({ quote: 10 });
     expect(given(...running).steps.checkpoint).toBeNull();
+  });
+
+  test('GUA-12 steps are counted whatever they are called, and the log stays readable', () => {
+    const names = ['constructor', 'toString', '__proto__'];
+    const recorded = names.map((step) => event('step.recorded', { step }));
+    const counted = Object.fromEntries(names.map((step) => [step, 1]));
+    const { decision } = given(...running, ...recorded).when(command('save-checkpoint'));
+    const events = decision.ok ? decision.events : [];
+    expect(events).toMatchObject([{ type: 'checkpoint.saved' }]);
+    const { steps } = given(...running, ...events);
+    expect(Object.entries(steps.occurrences())).toEqual(Object.entries(counted));
+    expect(decodeEvents(encodeEvents(events))).toEqual({ ok: true, events });
+    expect([...names, 'valueOf'].map((step) => steps.isBeforeCheckpoint(step))).toEqual([
+      ...names.map(() => true),
+      false,
+    ]);
+    expect(given(...running, ...recorded).steps.isBeforeCheckpoint('constructor')).toBe(false);
   });
 
   test('GUA-12 no checkpoint while something is pending: it would be forgotten', () => {

@@ -46,6 +46,42 @@ describe('begin-wait', () => {
       .thenRejected('WAIT_KEY_REUSED', { key: 'approval', step: 'approval#1' });
   });
 
+  test('GUA-8 nor one that was used before a checkpoint, of which only names are left', () => {
+    const past = [
+      created(),
+      claimedBy('worker-a'),
+      event('checkpoint.saved', { occurrences: { approval: 1, sleep: 1 } }),
+    ];
+    const again = aWait({ occurrence: 2 });
+    given(...past)
+      .when(command('begin-wait', { waits: [again] }))
+      .thenRejected('WAIT_KEY_REUSED', { key: 'approval', step: 'approval' });
+    given(...past)
+      .when(command('consume-wait', { wait: again }))
+      .thenRejected('WAIT_KEY_REUSED');
+    const others = [
+      aWait({ key: 'constructor', step: 'constructor' }),
+      { ...sleep, key: 'sleep#2', occurrence: 2 },
+    ];
+    given(...past)
+      .when(command('begin-wait', { waits: others }))
+      .thenEvents({ type: 'wait.begun', waits: others });
+  });
+
+  test('GUA-8 one that began before its key was refused goes on', () => {
+    const again = aWait({ occurrence: 2 });
+    given(
+      created(),
+      claimedBy('worker-a'),
+      event('checkpoint.saved', { occurrences: { approval: 1 } }),
+      waitingFor(again, sleep),
+      event('wait.completed', { wait: sleep, outcome: 'elapsed', payload: null }),
+      claimedBy('worker-a', 2),
+    )
+      .when(command('begin-wait', { attemptId: 'worker-a/2', waits: [again] }))
+      .thenEvents({ type: 'wait.begun', waits: [] });
+  });
+
   test('a step that is something else cannot become a wait', () => {
     given(PASTS.running)
       .when(command('begin-wait', { waits: [aWait({ key: 'new', step: 'charge' })] }))

@@ -17,14 +17,14 @@ export const ENGINE_BUGS: readonly Bug[] = [
   {
     name: 'unread messages not swept',
     file: 'engine/recover',
-    from: 'jobIds.map((jobId) => deliverInbox(engine, jobId))',
-    to: '[]',
+    from: '(jobId) => deliverInbox(engine, jobId)',
+    to: 'async () => false',
   },
   {
     name: 'timers never fire',
     file: 'engine/recover',
-    from: 'await Promise.all(jobIds.map((jobId) => give(',
-    to: 'await Promise.all([].map((jobId) => give(',
+    from: 'work: (jobId) => give(',
+    to: 'work: (jobId) => false && give(',
   },
   {
     name: 'recovery robs the next holder',
