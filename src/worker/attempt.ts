@@ -23,11 +23,11 @@ export type GiveOptions = {
   readonly extras?: Extras;
   /** Sent by itself, and decided on anew by the caller if the store answers that something moved. */
   readonly alone?: boolean;
-  /** How it is saved, if not by itself: within a transaction. */
-  readonly save?: (item: CommitItem) => Promise<CommitReply>;
+  /** How it is saved, if not by itself: within a transaction. Null: that was undone, and whoever asked knows why. */
+  readonly save?: (item: CommitItem) => Promise<CommitReply | null>;
 };
 
-/** `moved`: what the decision had looked at has changed since. */
+/** `moved`: what the decision had looked at has changed since, or what was to be saved with it was undone. */
 export type Answer = Decision | { readonly ok: false; readonly code: 'MOVED' };
 
 type Asked = {
@@ -178,9 +178,9 @@ export class Attempt {
   }
 
   /** Whether the commit went through. If not, whoever asked for it is told, or the job is lost. */
-  #hear(reply: CommitReply, [first]: readonly Asked[]): boolean {
-    if (reply.ok) return true;
-    if (reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED') {
+  #hear(reply: CommitReply | null, [first]: readonly Asked[]): boolean {
+    if (reply?.ok) return true;
+    if (reply === null || reply.code === 'INBOX_MOVED' || reply.code === 'RESULT_STORED') {
       first?.hear({ ok: false, code: 'MOVED' });
     } else {
       this.#engine.meters.fencedWrites += 1;

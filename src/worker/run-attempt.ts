@@ -2,8 +2,9 @@ import { PawlError } from '../errors.js';
 import { attemptKeyOf, attemptOf, nondeterminismWait, timesOutAt, type Job } from '../kernel/index.js';
 import { failureOf } from '../engine/failure-of.js';
 import { toJsonText } from '../engine/json-text.js';
+import { rejectionError } from '../engine/rejection-error.js';
 import type { Loaded } from '../ports/store.js';
-import { Attempt } from './attempt.js';
+import { Attempt, type HeldCommand } from './attempt.js';
 import { Execution, type Surroundings } from './execution.js';
 import { HeldJob } from './held-job.js';
 import { callHook } from './hooks.js';
@@ -52,7 +53,6 @@ export async function runAttempt(
 ): Promise<void> {
   const { engine } = execution;
   const cancelAlarms = bound(execution);
-  const { spec } = attempt.job;
   const { hooks, tracing } = execution.around;
   const info = infoOf(attempt.job);
   const startedAt = engine.clock.elapsed();
@@ -64,24 +64,18 @@ export async function runAttempt(
     const held = new HeldJob(execution, { input, job: info, skipCheckpoints });
     return toJsonText(await task.run(held), `the result of '${task.name}'`);
   };
+  const finish = (ending: HeldCommand): void => {
+    execution.handlerReturned();
+    end(execution, ending, (refusal) => end(execution, failed(refusal), (error) => letGo(execution, error)));
+  };
   void (span ? span.within(handle) : handle()).then(
-    (result) => {
-      execution.handlerReturned();
-      attempt.give({ type: 'complete', result });
-    },
-    (error: unknown) => {
-      execution.handlerReturned();
-      giveUp(attempt, execution, error).catch((problem: unknown) => {
-        if (attempt.isOver) return;
-        engine.log.error('an attempt could not be ended', { jobId: spec.jobId, error: problem });
-        attempt.lose('it could not be ended');
-      });
-    },
+    (result) => finish({ type: 'complete', result }),
+    (error: unknown) => finish(giveUp(execution, error)),
   );
-  const end = await attempt.ended;
+  const ended = await attempt.ended;
   cancelAlarms();
   const { failure } = attempt.job;
-  const status = end === 'lost' ? end : attempt.job.status;
+  const status = ended === 'lost' ? ended : attempt.job.status;
   span?.end({ status, error: failure && failure.message });
   if (hooks.attemptEnded) {
     const durationMs = engine.clock.elapsed() - startedAt;
@@ -91,34 +85,61 @@ export async function runAttempt(
 }
 
 /** The handler threw. One that left its history parks the job: running the right code again heals it. */
-async function giveUp(attempt: Attempt, execution: Execution, error: unknown): Promise<unknown> {
-  if (attempt.isOver) return null;
-  if (error instanceof PawlError && error.code === 'NONDETERMINISM') {
-    const { rev, spec } = attempt.job;
-    execution.engine.log.error('a job was parked', { jobId: spec.jobId, error });
-    return execution.ask({ type: 'begin-wait', waits: [nondeterminismWait({ rev })] });
-  }
-  return execution.ask({ type: 'fail-attempt', failure: failureOf(error) });
+function giveUp({ engine, attempt }: Execution, error: unknown): HeldCommand {
+  const ending = failed(error);
+  if (ending.failure.code !== 'NONDETERMINISM' || !(error instanceof PawlError)) return ending;
+  const { rev, spec } = attempt.job;
+  if (!attempt.isOver) engine.log.error('a job was parked', { jobId: spec.jobId, error });
+  return { type: 'begin-wait', waits: [nondeterminismWait({ rev })] };
+}
+
+function failed(error: unknown): Extract<HeldCommand, { type: 'fail-attempt' }> {
+  return { type: 'fail-attempt', failure: failureOf(error) };
+}
+
+/** Asks for the end of the attempt. One that is refused must not keep the job. */
+function end({ attempt }: Execution, command: HeldCommand, refused: (error: PawlError) => void): void {
+  if (attempt.isOver) return;
+  attempt.give(command, undefined, (answer) => {
+    if (answer.ok || answer.code === 'MOVED' || attempt.isOver) return;
+    refused(rejectionError(answer, `end an attempt by '${command.type}'`));
+  });
+}
+
+/** Nothing can be done: the heartbeats find the job as one that nobody runs, and hand it back. */
+function letGo({ engine, attempt }: Execution, error: PawlError): void {
+  engine.log.error('an attempt could not be ended', { jobId: attempt.job.spec.jobId, error });
+  attempt.lose('it could not be ended');
 }
 
 /** Ends the attempt when its time, or the job's, is up. */
 function bound(execution: Execution): () => void {
-  const { engine, attempt } = execution;
+  const { worker, spec } = execution.attempt.job;
   const cancels: (() => void)[] = [];
-  const at = (time: number, end: () => void) => cancels.push(engine.alarms.set(time - engine.now(), end));
-  const giving = (command: Parameters<Execution['ask']>[0]) => () => {
-    execution.ask(command).catch((error: unknown) => {
-      engine.log.error('an attempt could not be ended', { jobId: attempt.job.spec.jobId, error });
-    });
-  };
-  const timeout = timesOutAt(attempt.job);
-  if (timeout !== null) at(timeout, giving({ type: 'time-out' }));
-  const { deadlineAt } = attempt.job.spec;
-  const { worker } = attempt.job;
-  if (deadlineAt !== null && worker !== null) at(deadlineAt, giving({ type: 'expire-deadline', worker }));
+  const timeout = timesOutAt(execution.attempt.job);
+  if (timeout !== null) cancels.push(endAt(execution, timeout, { type: 'time-out' }));
+  const { deadlineAt } = spec;
+  if (deadlineAt !== null && worker !== null) {
+    cancels.push(endAt(execution, deadlineAt, { type: 'expire-deadline', worker }));
+  }
   return () => {
     for (const cancel of cancels) cancel();
   };
+}
+
+/** The store's clock may turn out to be behind what it seemed to be when the alarm was set: then it is set again. */
+function endAt(execution: Execution, time: number, command: HeldCommand): () => void {
+  const { engine } = execution;
+  const arm = (): void => {
+    cancel = engine.alarms.set(time - engine.now(), ring);
+  };
+  const ring = (): void => {
+    if (engine.now() < time) arm();
+    else end(execution, command, (error) => (error.code === 'NOT_DUE' ? arm() : letGo(execution, error)));
+  };
+  let cancel: () => void = () => undefined;
+  arm();
+  return () => cancel();
 }
 
 function infoOf(job: Job): JobInfo {

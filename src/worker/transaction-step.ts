@@ -1,6 +1,9 @@
+import { PawlError } from '../errors.js';
+import { toJsonText } from '../engine/json-text.js';
+import { rejectionError } from '../engine/rejection-error.js';
+import type { CommitItem, CommitReply } from '../ports/store.js';
 import type { BodyContext } from './body-context.js';
 import { runBody } from './body.js';
-import { toJsonText } from '../engine/json-text.js';
 import { never, type Execution } from './execution.js';
 import { failTry, NO_RETRY, recordOf } from './run-step.js';
 
@@ -23,22 +26,36 @@ export async function transactionStep(
   const transaction = await execution.read(() => engine.store.begin());
   // An attempt that is over answers nothing any more: the connection must not wait for it.
   void attempt.ended.then(() => transaction.rollback());
+  if (attempt.isOver) return never();
   const { stepTimeoutMs: timeoutMs } = attempt.job.spec;
-  let output: string;
   try {
-    output = await execution.during(async () => {
+    const output = await execution.during(async () => {
       const within = (context: BodyContext) => body(transaction.tx, context);
       const value = await runBody(execution, { what: `step '${name}'`, timeoutMs }, within);
       return toJsonText(value, `the result of step '${name}'`);
     });
+    const undone: { error?: unknown } = {};
+    const save = async (item: CommitItem): Promise<CommitReply | null> => {
+      if (attempt.isOver) return null;
+      try {
+        return (await transaction.commit(item)).reply;
+      } catch (error) {
+        // An outage is the store's, and ends the attempt. Anything else comes of what the body wrote.
+        if (error instanceof PawlError) throw error;
+        undone.error = error;
+        return null;
+      }
+    };
+    const answer = await execution.ask(
+      { type: 'record-step', ...ref, startedAt, output },
+      { alone: true, save },
+    );
+    if (answer === 'moved') throw undone.error;
+    if (!answer.ok) throw rejectionError(answer, `record step '${name}' of job ${attempt.job.spec.jobId}`);
+    return JSON.parse(output) as unknown;
   } catch (error) {
     await transaction.rollback();
     await failTry(execution, ref, { startedAt, error, retry: NO_RETRY });
     throw error;
   }
-  await execution.give(
-    { type: 'record-step', ...ref, startedAt, output },
-    { alone: true, save: async (item) => (await transaction.commit(item)).reply },
-  );
-  return JSON.parse(output) as unknown;
 }

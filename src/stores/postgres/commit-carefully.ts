@@ -43,12 +43,17 @@ export async function patiently<T>(
       return work(db);
     });
   } catch (error) {
-    if (codeOf(error instanceof Error ? error.cause : null) !== LOCK_NOT_AVAILABLE) throw error;
-    throw new PawlError('STORE_BUSY', {
-      detail: `another transaction has held ${what} for ${LOCK_TIMEOUT}`,
-      cause: error,
-    });
+    throw busyOr(error, what);
   }
+}
+
+/** That `what` was waited for in vain is no outage. */
+export function busyOr(error: unknown, what: string): unknown {
+  if (codeOf(error instanceof Error ? error.cause : null) !== LOCK_NOT_AVAILABLE) return error;
+  return new PawlError('STORE_BUSY', {
+    detail: `another transaction has held ${what} for ${LOCK_TIMEOUT}`,
+    cause: error,
+  });
 }
 
 /** Within a transaction, which stays as it was if the commit is refused or fails. `lists` false: the caller lists a new job. */

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
-import { isCreated, listCreated, LOCK_TIMEOUT, saveOne } from './commit-carefully.js';
+import { busyOr, isCreated, listCreated, LOCK_TIMEOUT, saveOne } from './commit-carefully.js';
 import { codeOf } from './server-error.js';
 import type { Queries, Session } from './session.js';
 
@@ -9,7 +9,7 @@ const NO_TRANSACTION = '25P01';
 
 /**
  * Saves commits on a connection of the application, within its open transaction. What is refused leaves the transaction
- * as it was; what is saved becomes visible with its COMMIT.
+ * as it was, and so does a failure, which undoes all of them; what is saved becomes visible with its COMMIT.
  */
 export async function commitWithin(
   session: Session,
@@ -29,37 +29,56 @@ export async function commitWithin(
       cause: error,
     });
   }
+  try {
+    const replies = await patiently(db, () => saveAll(db, items));
+    const now = await db.now();
+    await db.rows('RELEASE SAVEPOINT pawl_start');
+    return { now, replies };
+  } catch (error) {
+    await takeBack(db);
+    throw busyOr(error, 'one of these jobs, or its key,');
+  }
+}
+
+/** Waits no longer for somebody else's lock than a start does; then what the application had set counts again. */
+async function patiently<T>(db: Queries, work: () => Promise<T>): Promise<T> {
   const [before] = await db.rows<{ lock_timeout: string }>(
     "SELECT current_setting('lock_timeout') AS lock_timeout",
   );
   const patience = (value: string) => db.rows("SELECT set_config('lock_timeout', $1, true)", [value]);
   await patience(LOCK_TIMEOUT);
-  const replies = await saveAll(db, items);
+  const done = await work();
   await patience(before?.lock_timeout ?? '0');
-  await db.rows('RELEASE SAVEPOINT pawl_start');
-  return { now: await db.now(), replies };
+  return done;
+}
+
+/** With the savepoint goes what was set since. Where this fails, too, there is no transaction left to keep. */
+async function takeBack(db: Queries): Promise<void> {
+  try {
+    await db.rows('ROLLBACK TO SAVEPOINT pawl_start');
+    await db.rows('RELEASE SAVEPOINT pawl_start');
+  } catch {
+    // What went wrong first is thrown.
+  }
 }
 
 /** So many new jobs are listed by one row. */
 const MOST_LISTED = 1_000;
 
-/** One by one, and listed together: those before one that fails are there, too, unless the application gives all of them up. */
+/** One by one, and listed together. */
 async function saveAll(db: Queries, items: readonly CommitItem[]): Promise<CommitReply[]> {
   const replies: CommitReply[] = [];
   const created: string[] = [];
   const list = async (): Promise<void> => {
     if (created.length > 0) await listCreated(db, created.splice(0));
   };
-  try {
-    for (const item of items) {
-      const reply = await saveOne(db, item, { lists: false });
-      replies.push(reply);
-      if (isCreated(item, reply)) created.push(item.jobId);
-      if (created.length === MOST_LISTED) await list();
-    }
-  } finally {
-    await list();
+  for (const item of items) {
+    const reply = await saveOne(db, item, { lists: false });
+    replies.push(reply);
+    if (isCreated(item, reply)) created.push(item.jobId);
+    if (created.length === MOST_LISTED) await list();
   }
+  await list();
   return replies;
 }
 

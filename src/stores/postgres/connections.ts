@@ -25,8 +25,17 @@ const SETTINGS = [
   'jit = off',
   ...['seqscan', 'hashjoin', 'mergejoin', 'bitmapscan'].map((way) => `enable_${way} = off`),
 ];
-const BEGIN = ['BEGIN', ...SETTINGS.map((setting) => `SET LOCAL ${setting}`)].join('; ');
-const SETTLE = SETTINGS.map((setting) => `SET ${setting}`).join('; ');
+/**
+ * A fence gets a lock and then looks at what was saved before: it has to see all of that. With a snapshot for the whole
+ * transaction, which may be the default of a database or a user, it would not. A statement that is its own transaction has one
+ * snapshot on any level; but where it would wait for a row and look again, the server gives it up on the others, and it is sent again.
+ */
+const LEVEL = 'READ COMMITTED';
+const BEGIN = [`BEGIN ISOLATION LEVEL ${LEVEL}`, ...SETTINGS.map((setting) => `SET LOCAL ${setting}`)].join(
+  '; ',
+);
+const SETTLE_LEVEL = `SET default_transaction_isolation = '${LEVEL}'`;
+const SETTLE = [SETTLE_LEVEL, ...SETTINGS.map((setting) => `SET ${setting}`)].join('; ');
 
 export type ConnectionsOptions = {
   readonly url: string;
@@ -34,6 +43,8 @@ export type ConnectionsOptions = {
   readonly silenceMs: number;
   /** Whether only statements of ours that go by keys are sent here. */
   readonly isKeyed: boolean;
+  /** Nothing is sent here but within transactions that say themselves what they need. */
+  readonly areEnclosed?: boolean;
   /** Without one, connections that nobody uses stay open. */
   readonly clock: Pick<Clock, 'after'> | null;
 };
@@ -55,11 +66,11 @@ export class Connections {
   /** How many of them, from the first on, nobody has used since it was last looked. */
   #unused = 0;
   #stopLooking: (() => void) | null = null;
-  /** Those that have their settings for as long as they last. */
+  /** Those that have all of their settings for as long as they last. */
   readonly #settled = new WeakSet<pg.ClientBase>();
   #closing = false;
 
-  constructor({ url, max, silenceMs, isKeyed, clock }: ConnectionsOptions) {
+  constructor({ url, max, silenceMs, isKeyed, areEnclosed = false, clock }: ConnectionsOptions) {
     this.#silenceMs = silenceMs;
     this.#clock = clock;
     this.#isKeyed = isKeyed;
@@ -71,7 +82,7 @@ export class Connections {
       application_name: 'pawl',
       pipeline: true,
       connectionTimeoutMillis: silenceMs,
-      ...(isKeyed ? { onConnect } : {}),
+      ...(areEnclosed ? {} : { onConnect }),
       ...KEEP_ALIVE,
     });
     // A connection that breaks while it is used is noticed by whoever uses it. Here it must only not end the process.
@@ -154,14 +165,15 @@ export class Connections {
   /**
    * A pooler may hand what is behind it to someone else after each transaction, so settings must end with it there. It
    * gives itself away by a process that is not the one at the other end. Where there is none, setting them once saves
-   * each transaction six statements, and a statement by itself its BEGIN and COMMIT.
+   * each transaction seven statements, and a statement by itself its BEGIN and COMMIT. Connections that are not for keys
+   * are set to their level alone.
    */
   async #settle(client: pg.ClientBase): Promise<void> {
     const ask = (text: string) => client.query({ text, query_timeout: this.#silenceMs } as Bounded);
     const { rows } = await ask('SELECT pg_backend_pid() AS pid');
     const [found] = rows as { pid: number }[];
     if (found?.pid !== (client as pg.ClientBase & { processID?: number }).processID) return;
-    await ask(SETTLE);
-    this.#settled.add(client);
+    await ask(this.#isKeyed ? SETTLE : SETTLE_LEVEL);
+    if (this.#isKeyed) this.#settled.add(client);
   }
 }

@@ -40,6 +40,8 @@ export type SessionOptions = {
 const MOST_KEYED = 4;
 const MOST_READING = 4;
 const MOST_CAREFUL = 4;
+/** For transactions that the application writes in. What its bodies wait for may be a commit that needs one of the others. */
+const MOST_LENT = 4;
 /** For heartbeats alone. Opened with the first of them: whoever only asks has none. */
 const MOST_LEASING = 1;
 
@@ -51,6 +53,7 @@ export class Session {
   readonly #keyed: Connections;
   readonly #reading: Connections;
   readonly #careful: Connections;
+  readonly #lent: Connections;
   readonly #leasing: Connections;
   readonly #clock: (() => number) | undefined;
   readonly #wire: Wire = {
@@ -77,7 +80,8 @@ export class Session {
     const shared = { url: this.url, silenceMs: this.silenceMs, clock: now ? null : (clock ?? null) };
     this.#keyed = new Connections({ ...shared, max: MOST_KEYED, isKeyed: true });
     this.#reading = new Connections({ ...shared, max: MOST_READING, isKeyed: false });
-    this.#careful = new Connections({ ...shared, max: MOST_CAREFUL, isKeyed: false });
+    this.#careful = new Connections({ ...shared, max: MOST_CAREFUL, isKeyed: false, areEnclosed: true });
+    this.#lent = new Connections({ ...shared, max: MOST_LENT, isKeyed: false, areEnclosed: true });
     this.#leasing = new Connections({ ...shared, max: MOST_LEASING, isKeyed: true });
     this.#clock = now;
     this.listed = this.#queries((asked) => this.#persist(() => whole(this.#wire, this.#keyed, asked)));
@@ -145,14 +149,14 @@ export class Session {
     await ask(client, { name: null, text, values: [], isPatient: false });
   }
 
-  /** A connection for a transaction of its own, which may take long. */
+  /** A connection for a transaction of the application, which may take long. */
   connect(): Promise<pg.PoolClient> {
-    return this.told(this.#careful.connect());
+    return this.told(this.#lent.connect());
   }
 
   /** What `connect` has given. */
   release(client: pg.PoolClient, broken: boolean): void {
-    this.#careful.release(client, broken);
+    this.#lent.release(client, broken);
   }
 
   /** What the server says no with becomes an error of ours. */
@@ -169,7 +173,7 @@ export class Session {
   }
 
   get #all(): readonly Connections[] {
-    return [this.#keyed, this.#reading, this.#careful, this.#leasing];
+    return [this.#keyed, this.#reading, this.#careful, this.#lent, this.#leasing];
   }
 
   #with<T>(work: (db: Queries) => Promise<T>): (client: pg.PoolClient) => Promise<T> {
