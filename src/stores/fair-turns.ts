@@ -38,13 +38,23 @@ export function takeTurns<T>(
   { afterTenant, limit }: { afterTenant: string; limit: number },
 ): Turns<T> {
   let after = afterTenant;
+  const looked = new Set<string>();
   for (let page = 0; page < MOST_PAGES; page++) {
     const tenants = nextTenants(due, { after, limit });
+    if (isAround(looked, tenants)) break;
     const turns = shareOut(due, { tenants, limit, after });
     if (turns.picked.length > 0 || tenants.length < limit) return turns;
     after = tenants.at(-1) ?? after;
   }
   return { picked: [], lastTenant: after };
+}
+
+/** The way has come to tenants that were looked at before. Adds the others. */
+export function isAround(looked: Set<string>, tenants: readonly string[]): boolean {
+  const [first] = tenants;
+  if (first !== undefined && looked.has(first)) return true;
+  for (const tenant of tenants) looked.add(tenant);
+  return false;
 }
 
 /** Those behind the last one, then from the beginning again. */

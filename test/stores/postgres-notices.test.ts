@@ -7,7 +7,7 @@ import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { Session } from '../../src/stores/postgres/session.js';
 import { notifiedWakeUps } from '../../src/stores/postgres/wake-ups.js';
 import { fakeClock, T0, testApp } from '../../src/testkit/index.js';
-import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
 import { behindPooler } from './behind-pooler.js';
 
 let server: PostgresServer;
@@ -156,4 +156,22 @@ test('GUA-13 starts that come together are told of once they are saved', async (
   await Promise.all([app.start(work, null), app.start(work, null)]);
   expect(woken).toEqual([LANE, LANE]);
   await expect.poll(heard).toEqual([LANE]);
+});
+
+test('GUA-13 whoever begins to listen while the last one ends hears, too', async () => {
+  const url = await server.createDatabase();
+  const store = await postgresStore({ url, clock: fakeClock(T0) });
+  onTestFinished(() => store.close());
+  const stop = store.listen(() => undefined);
+  // It is still being connected, and ends after that.
+  const stopping = stop();
+  await new Promise((resolve) => void setImmediate(resolve));
+  const heard: string[] = [];
+  store.listen((lanes) => heard.push(...lanes));
+  await stopping;
+  const notify = async () => {
+    await ask(url, `SELECT pg_notify('pawl_wake', '${JSON.stringify([LANE])}')`);
+    return heard[0];
+  };
+  await expect.poll(notify).toBe(LANE);
 });

@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { laneOf } from '../../src/kernel/index.js';
+import { GateTurns } from '../../src/stores/gate-turns.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { Session } from '../../src/stores/postgres/session.js';
 import { findTurns } from '../../src/stores/postgres/turns.js';
@@ -40,7 +42,11 @@ test('one statement tells whose turn it may be: those behind the last, then from
   const session = new Session({ url });
   const lanes = ['first-task', 'second-task', 'paused-task'].map(laneNamed);
   const answer = async (limit: number, who: Parameters<typeof findTurns>[2]) => {
-    const { tenants, gates } = await findTurns(session.listed, { lanes, limit }, who);
+    const { tenants, gates } = await findTurns(
+      session.listed,
+      { lanes, limit, gateTurns: new GateTurns() },
+      who,
+    );
     return [tenants.join(), ...gates.map(({ tenant, gate }) => `${tenant} ${gate.slice(-2)}`).toSorted()];
   };
   const turns = (after: string, limit: number) => answer(limit, { after });
@@ -94,5 +100,29 @@ test('out of a crowd, claim after claim: tenants take turns, a full key is passe
   expect(await claim()).toEqual([]);
   await rig.store.pauseQueue({ queue: PAUSED, paused: false, by: 'someone' });
   expect(await claim()).toEqual(Array.from({ length: 4 }, () => 'paused-ant'));
+  await rig.stop();
+});
+
+test('a claim that finds nothing to run looks once at each tenant, and at its own if it is for one', async () => {
+  const url = await server.createDatabase();
+  const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+  const lanes = [laneNamed('first-task').lane];
+  const spec = { task: 'first-task', queue: 'open', version: null, tenantId: 'bee', concurrencyKey: 'k' };
+  for (let n = 0; n < 3; n++) await rig.create(`bound-${n}-of-bee`, spec);
+  expect((await rig.claim('worker-a', { lanes, keyLimit: 1 })).jobs).toHaveLength(1);
+  const sent = vi.spyOn(pg.Client.prototype, 'query');
+  onTestFinished(() => sent.mockRestore());
+  const statements = async (options: { tenantId?: string; limit: number }) => {
+    sent.mockClear();
+    const { jobs } = await rig.claim('worker-a', { lanes, keyLimit: 1, ...options });
+    expect(jobs).toEqual([]);
+    return sent.mock.calls.length;
+  };
+  // Of them eight register the worker, begin and end.
+  for (const limit of [1, 10]) {
+    expect(await statements({ limit, tenantId: 'ant' })).toBeLessThanOrEqual(16);
+    expect(await statements({ limit, tenantId: 'bee' })).toBeLessThanOrEqual(16);
+    expect(await statements({ limit })).toBeLessThanOrEqual(18);
+  }
   await rig.stop();
 });

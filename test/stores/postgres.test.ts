@@ -247,6 +247,12 @@ describe('Postgres', () => {
       code: 'STORE_UNAVAILABLE',
       retryable: true,
     });
+    // A socket in the file system, whose server is just being restarted; and a name that is not known.
+    for (const url of [
+      'postgres://localhost/x?host=/tmp/no_such_folder',
+      'postgres://postgres@nowhere.invalid/x',
+    ])
+      expect(await open(url)).toMatchObject({ code: 'STORE_UNAVAILABLE', retryable: true });
     const missing = (await server.createDatabase()).replace(/\/[^/]*$/, '/no_such_database');
     const error = await open(missing);
     expect(error).toMatchObject({ code: 'STORE_UNAVAILABLE' });

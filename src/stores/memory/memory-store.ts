@@ -3,6 +3,7 @@ import { PawlError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
 import { feedIndex } from '../feed-position.js';
+import { placeOf } from '../list-cursor.js';
 import { localWakeUps } from '../local-wake-ups.js';
 import { claim, laneHeads } from './claim.js';
 import { save } from './commit.js';
@@ -88,11 +89,13 @@ export function memoryStore({
         row.tenantId === (tenantId ?? row.tenantId) &&
         (statuses?.includes(row.status) ?? true) &&
         row.task === (task ?? row.task);
-      const newestFirst = [...jobs.values()].map(({ row }) => row).toReversed();
-      const from = cursor === null ? 0 : newestFirst.findIndex(({ jobId }) => jobId === cursor) + 1;
-      const found = newestFirst.slice(from).filter(matches);
-      const rows = found.slice(0, limit);
-      return { now: now(), rows, next: found.length > limit ? (rows.at(-1)?.jobId ?? null) : null };
+      const place = placeOf(cursor);
+      const newestFirst = [...jobs.values()].toReversed();
+      const from = newestFirst.filter(({ bornAt }) => bornAt >= place).length;
+      const found = newestFirst.slice(from).filter(({ row }) => matches(row));
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? `${page.at(-1)?.bornAt}` : null;
+      return { now: now(), rows: page.map(({ row }) => row), next };
     },
     async counts({ tenantId }) {
       const counts: Partial<Record<Status, number>> = {};

@@ -40,8 +40,12 @@ export class FewFirst {
     return this.#rest > 0;
   }
 
-  /** All that is due, if it is little and under no limit; else null, and it is as if nobody had asked. */
-  async find(db: Queries, { lanes, limit, tenantId }: Search): Promise<readonly Candidate[] | null> {
+  /** All that is due but for these, if it is little and under no limit; else null, and it is as if nobody had asked. */
+  async find(
+    db: Queries,
+    { lanes, limit, tenantId }: Search,
+    leftOut: readonly string[],
+  ): Promise<readonly Candidate[] | null> {
     if (this.#rest > 0) {
       this.#rest -= 1;
       return null;
@@ -54,9 +58,9 @@ export class FewFirst {
          ${REST_COLUMNS} FROM pawl.jobs j WHERE j.ready AND j.lane = ANY(ARRAY(
            SELECT l.lane FROM unnest($2::text[], $3::text[]) AS l (lane, queue)
            WHERE l.queue <> ALL(ARRAY(SELECT p.queue FROM pawl.paused_queues p))))
-         AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW}) LIMIT $4 FOR UPDATE SKIP LOCKED)
+         AND (j.deadline_at IS NULL OR j.deadline_at > ${NOW}) AND j.job_id <> ALL($5) LIMIT $4 FOR UPDATE SKIP LOCKED)
        SELECT found.*, ${TOOK_MS}, ${REST} FROM (SELECT) AS always LEFT JOIN found ON true`,
-      [db.fixedNow(), names, names.map(queueOf), most + 1],
+      [db.fixedNow(), names, names.map(queueOf), most + 1, leftOut],
     );
     const found = rows.flatMap((row) => (row.job_id === null ? [] : [{ rest: foundRest(row), ...row }]));
     if ((rows[0]?.took_ms ?? 0) > SLOW_MS) {

@@ -1,8 +1,10 @@
 import { must, queueOf } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest, CommitItem } from '../../ports/store.js';
-import { allDue, takeTurns } from '../fair-turns.js';
+import { allDue, isAround, takeTurns } from '../fair-turns.js';
+import type { GateTurns } from '../gate-turns.js';
 import { Rates, ratesOfTenants, sharedRates } from '../rates.js';
 import { TenantRoom } from '../tenant-room.js';
+import type { UnreadableJobs } from '../unreadable-jobs.js';
 import { inTurn, type Candidate, type FewFirst } from './claim-few.js';
 import { writeOutbox } from './commit-carefully.js';
 import { countGates } from './gates.js';
@@ -13,11 +15,13 @@ import type { ReadAhead } from '../read-ahead.js';
 import { NOW, type Ending, type Queries, type Session } from './session.js';
 import type { SkipAhead } from './skip-ahead.js';
 import { findTurns, turnsOf, type Turns } from './turns.js';
-import { changes, LOG_OF_CHANGES, LOGGED_CHANGE, setChanged } from './write-rows.js';
+import { changes, LOG_OF_CLAIMS, LOGGED_CHANGE, setChanged } from './write-rows.js';
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
 export function claim(session: Session, hints: ClaimHints, request: ClaimRequest): Promise<Claimed> {
-  return session.ending((db) => claimWithin(db, { session, hints, request }));
+  return hints.unreadable.claiming(() =>
+    session.ending((db) => claimWithin(db, { session, hints, request })),
+  );
 }
 
 /** What earlier claims found out. */
@@ -25,13 +29,15 @@ export type ClaimHints = {
   readonly skip: SkipAhead;
   readonly few: FewFirst;
   readonly reading: ReadAhead;
+  readonly unreadable: UnreadableJobs;
+  readonly gateTurns: GateTurns;
 };
 
 type Claiming = { readonly session: Session; readonly hints: ClaimHints; readonly request: ClaimRequest };
 
 async function claimWithin(
   db: Queries,
-  { session, hints: { skip, few, reading }, request }: Claiming,
+  { session, hints: { skip, few, reading, unreadable, gateTurns }, request }: Claiming,
 ): Promise<Ending<Claimed>> {
   const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   // A crowd, most likely: whose turn it may be is asked along with the rest, unless it takes an answer to know what to ask.
@@ -39,8 +45,8 @@ async function claimWithin(
   const who = tenantId === undefined ? { after: afterTenant } : { tenants: [tenantId] };
   const [{ now, alive, paused }, all, turns] = await Promise.all([
     begin(db, worker.incarnation),
-    few.find(db, request),
-    isAhead ? findTurns(db, request, who) : null,
+    few.find(db, request, unreadable.leftOut),
+    isAhead ? findTurns(db, { lanes, limit, gateTurns }, who) : null,
   ]);
   if (!alive) {
     return { answer: { now, alive, jobs: [], lastTenant: afterTenant }, last: null };
@@ -48,13 +54,14 @@ async function claimWithin(
   const uses = new Map(await lockRates(db, sharedRates(lanes), { skip: false }));
   const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
-  const search = { lanes: open, limit, now, skip, reading, rates, uses, tenantId };
+  unreadable.tryAgain(now);
+  const search = { lanes: open, limit, now, skip, reading, unreadable, gateTurns, rates, uses, tenantId };
   const { picked, lastTenant } = all
     ? takeTurns(allDue(all), { afterTenant, limit })
     : await pick(db, search, { afterTenant, ahead: turns });
   if (limit >= MANY && picked.length === limit) request.picked?.(lastTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
-  const found = await loadIdle(db, { recent: session.recent, reading }, taken);
+  const found = await loadIdle(db, { recent: session.recent, reading, unreadable, now }, taken);
   const items: CommitItem[] = [];
   const last: Promise<void>[] = [];
   for (let from = 0; from < found.length; from += AT_ONCE) {
@@ -97,8 +104,9 @@ async function begin(db: Queries, incarnation: string): Promise<Begun> {
 async function write(db: Queries, items: readonly CommitItem[]): Promise<void> {
   const { from, values } = changes(items, { alias: 'c', first: 2 });
   await db.rows(
-    `WITH claimed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${from} WHERE j.job_id = c.job_id RETURNING ${LOGGED_CHANGE})
-     INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM claimed c`,
+    `WITH claimed AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM ${from} WHERE j.job_id = c.job_id
+       RETURNING ${LOGGED_CHANGE}, j.created_xid)
+     INSERT INTO pawl.log ${LOG_OF_CLAIMS} FROM claimed c`,
     [db.fixedNow(), ...values],
   );
 }
@@ -109,6 +117,8 @@ type Search = {
   readonly now: number;
   readonly skip: SkipAhead;
   readonly reading: ReadAhead;
+  readonly unreadable: UnreadableJobs;
+  readonly gateTurns: GateTurns;
   readonly rates: Rates;
   /** What was used of the rates that are locked. */
   readonly uses: Map<string, string>;
@@ -126,19 +136,20 @@ async function pick(
   search: Search,
   { afterTenant, ahead }: { afterTenant: string; ahead: Turns | null },
 ): Promise<Picked> {
-  const { lanes, limit, tenantId } = search;
+  const { lanes, limit, gateTurns, tenantId } = search;
   const find = (after: string): Promise<Turns> =>
     tenantId === undefined
-      ? turnsOf(db, { lanes, limit, after }, search)
-      : findTurns(db, { lanes, limit }, { tenants: [tenantId] });
+      ? turnsOf(db, { lanes, limit, gateTurns, after }, search)
+      : findTurns(db, { lanes, limit, gateTurns }, { tenants: [tenantId] });
   let after = afterTenant;
   let turns = ahead;
+  const looked = new Set<string>();
   for (let page = 0; page < MOST_PAGES; page++) {
     turns ??= await find(after);
     const { tenants } = turns;
-    if (tenants.length === 0) break;
+    if (tenants.length === 0 || isAround(looked, tenants)) break;
     const candidates = await candidatesOf(db, search, turns);
-    if (candidates.length > 0 || tenants.length < limit) {
+    if (candidates.length > 0 || tenants.length < limit || tenantId !== undefined) {
       const begun = after;
       const byTenant = new Map<string, Candidate[]>(tenants.map((tenant) => [tenant, []]));
       for (const candidate of candidates) byTenant.get(candidate.tenant_id)?.push(candidate);

@@ -8,13 +8,13 @@ import { NOW, type Queries, type Session } from './session.js';
 import type { NoticeBoard } from './wake-ups.js';
 import {
   changes,
-  LOG_COLUMNS,
   LOG_OF_CHANGES,
   LOGGED_CHANGE,
   NEW_COLUMNS,
   newJobs,
   OUTBOX_COLUMNS,
   outboxBatch,
+  RECORD_COLUMNS,
   recordBatch,
   setChanged,
 } from './write-rows.js';
@@ -277,7 +277,7 @@ function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome
     `WITH ${PATIENCE},
      next AS MATERIALIZED (SELECT c.* FROM patience, ${from}, ${BEFORE}),
      ${unpacked(luggage, 'next')}
-     logged AS (INSERT INTO pawl.log (${LOG_COLUMNS}) SELECT ${LOG_COLUMNS} FROM next ORDER BY job_id RETURNING job_id)
+     logged AS (INSERT INTO pawl.log (${RECORD_COLUMNS}) SELECT ${RECORD_COLUMNS} FROM next ORDER BY job_id RETURNING job_id)
      ${OUTCOME} FROM logged`,
     [db.fixedNow(), items.length, ...values],
   );

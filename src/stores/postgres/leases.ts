@@ -1,5 +1,6 @@
 import { expireLease, renewLease } from '../../kernel/index.js';
 import type { Beat, BeatReply, Loaded, Reply, WorkerEntry } from '../../ports/store.js';
+import type { UnreadableJobs } from '../unreadable-jobs.js';
 import { loadAll } from './load.js';
 import type { Queries } from './session.js';
 
@@ -41,11 +42,14 @@ export async function beat(db: Queries, { worker, leaseMs, lanes }: Beat): Promi
   };
 }
 
+/** Those that cannot be read are left alone, and are in nobody's way. */
 export async function orphans(
   db: Queries,
+  unreadable: UnreadableJobs,
   { limit }: { limit: number },
 ): Promise<Reply<{ readonly jobs: readonly Loaded[] }>> {
   const now = await db.now();
+  unreadable.tryAgain(now);
   // Only those that are over by now: to lock the others would hold up their heartbeats.
   const over = await db.rows<StoredLease>(
     `SELECT incarnation, lease_until, dead FROM pawl.workers WHERE NOT dead AND lease_until <= $1
@@ -61,16 +65,11 @@ export async function orphans(
   const lost = await db.rows<{ job_id: string }>(
     `SELECT job_id FROM pawl.jobs WHERE incarnation IS NOT NULL
      AND NOT EXISTS (SELECT 1 FROM pawl.workers w WHERE w.incarnation = jobs.incarnation AND NOT w.dead)
-     ORDER BY created_xid, job_id LIMIT $1`,
-    [limit],
+     AND job_id <> ALL($2) ORDER BY created_xid, job_id LIMIT $1`,
+    [limit, unreadable.leftOut],
   );
-  return {
-    now,
-    jobs: await loadAll(
-      db,
-      lost.map(({ job_id }) => job_id),
-    ),
-  };
+  const jobIds = lost.map(({ job_id }) => job_id);
+  return { now, jobs: await loadAll(db, jobIds, { unreadable, now }) };
 }
 
 export async function workers(

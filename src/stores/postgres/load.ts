@@ -11,6 +11,7 @@ import {
 } from '../job-state.js';
 import { isStill } from '../recent-jobs.js';
 import type { ReadAhead } from '../read-ahead.js';
+import type { UnreadableJobs } from '../unreadable-jobs.js';
 import { NOW, type Queries, type Session } from './session.js';
 
 type Stored = StoredRow & {
@@ -54,23 +55,33 @@ export function foundRest(row: FoundRest): RestOfIdle | null {
   return created === null || link === null ? null : { status, attempt_id, updated_at, state, created, link };
 }
 
-/** Jobs that the transaction has locked and nobody runs, made whole. What this process saved itself is at hand. */
+/** Who is told of a job that cannot be read, and when. */
+type Reading = { readonly unreadable: UnreadableJobs; readonly now: number };
+
+/**
+ * Jobs that the transaction has locked and nobody runs, made whole. What this process saved itself is at hand. Those that cannot
+ * be read are left out.
+ */
 export async function loadIdle(
   db: Queries,
-  { recent, reading }: { recent: Session['recent']; reading: ReadAhead },
+  { recent, reading, ...read }: Reading & { recent: Session['recent']; reading: ReadAhead },
   rows: readonly Idle[],
 ): Promise<Loaded[]> {
   let unknown = 0;
-  const found = rows.map((row): Loaded | null => {
+  const found = rows.map((row): Loaded | 'missing' | null => {
     const known = recent.get(row.job_id);
     if (known && isStill(known.job, row)) return { inboxRev: row.inbox_rev, ...known };
     unknown += 1;
-    return row.rest && assembleIdle(row, row.rest);
+    const { job_id, rest } = row;
+    return rest ? read.unreadable.reading(job_id, read.now, () => assembleIdle(row, rest)) : 'missing';
   });
   reading.claimed(rows.length, unknown);
-  const missing = rows.filter((_, i) => found[i] === null).map(({ job_id }) => job_id);
-  const loaded = new Map((await loadAll(db, missing)).map((one) => [one.job.spec.jobId, one]));
-  return rows.map((row, i) => found[i] ?? must(loaded.get(row.job_id), 'a locked job is there'));
+  const missing = rows.filter((_, i) => found[i] === 'missing').map(({ job_id }) => job_id);
+  const loaded = new Map((await loadAll(db, missing, read)).map((one) => [one.job.spec.jobId, one]));
+  return rows.flatMap(({ job_id }, i) => {
+    const one = found[i];
+    return (one === 'missing' ? loaded.get(job_id) : one) ?? [];
+  });
 }
 
 const COLUMNS = STORED_COLUMNS.map((column) => `j.${column}`).join(', ');
@@ -80,13 +91,17 @@ type Parts = { readonly stored: Stored; readonly log: LogRow[] };
 
 const whole = ({ stored, log }: Parts): Loaded => assemble(stored, log);
 
-/** Jobs, read in one snapshot. Unknown ids are left out. */
-export async function loadAll(db: Queries, jobIds: readonly string[]): Promise<Loaded[]> {
+/** Jobs, read in one snapshot. Unknown ids are left out, and so are those that cannot be read. */
+export async function loadAll(
+  db: Queries,
+  jobIds: readonly string[],
+  { unreadable, now }: Reading,
+): Promise<Loaded[]> {
   if (jobIds.length === 0) return [];
   const { jobs } = await readJobs(db, jobIds);
   return jobIds.flatMap((jobId) => {
     const parts = jobs.get(jobId);
-    return parts ? [whole(parts)] : [];
+    return (parts && unreadable.reading(jobId, now, () => whole(parts))) ?? [];
   });
 }
 

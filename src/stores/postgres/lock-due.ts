@@ -3,13 +3,19 @@ import { TOOK_MS, type Candidate } from './claim-few.js';
 import type { Gate } from './gates.js';
 import { foundRest, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
 import type { ReadAhead } from '../read-ahead.js';
+import type { UnreadableJobs } from '../unreadable-jobs.js';
 import type { Queries } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
 
 /** One part of the claim index, and how many of its jobs may be taken. */
 export type Stretch = Gate & { readonly room: number };
 
-type Looking = { readonly now: number; readonly skip: SkipAhead; readonly reading: ReadAhead };
+type Looking = {
+  readonly now: number;
+  readonly skip: SkipAhead;
+  readonly reading: ReadAhead;
+  readonly unreadable: UnreadableJobs;
+};
 
 /**
  * The first due jobs of each stretch that no other claim is at. Locked here, they are ours until the transaction ends.
@@ -17,7 +23,7 @@ type Looking = { readonly now: number; readonly skip: SkipAhead; readonly readin
  */
 export async function lockDue(
   db: Queries,
-  { now, skip, reading }: Looking,
+  { now, skip, reading, unreadable }: Looking,
   stretches: readonly Stretch[],
   { most, except }: { most: number; except: readonly string[] },
 ): Promise<Candidate[]> {
@@ -42,7 +48,7 @@ export async function lockDue(
       places.map(({ dueAt }) => dueAt),
       places.map(({ jobId }) => jobId),
       now,
-      except,
+      [...except, ...unreadable.leftOut],
       stretches.map(({ lane }) => queueOf(lane)),
     ],
   );

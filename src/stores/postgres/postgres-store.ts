@@ -1,6 +1,7 @@
 import { must } from '../../kernel/index.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CommitItem, CommitReplies, EffectResult, NewMessage, Store } from '../../ports/store.js';
+import { GateTurns } from '../gate-turns.js';
 import { groupCommit, type Answers, type GroupOptions } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { claim } from './claim.js';
@@ -20,6 +21,7 @@ import { aged, purge } from './purge.js';
 import { forItself } from './for-itself.js';
 import { heads } from './heads.js';
 import { ReadAhead } from '../read-ahead.js';
+import { UnreadableJobs } from '../unreadable-jobs.js';
 import { counts, due, feed, feedEnd, list, logs, type LogPage } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import {
@@ -100,7 +102,14 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     most: MOST_ROWS,
     weigh: ({ limit }) => limit,
   });
-  const hints = { skip: new SkipAhead(), few: new FewFirst(), reading: new ReadAhead() };
+  const unreadable = new UnreadableJobs();
+  const hints = {
+    skip: new SkipAhead(),
+    few: new FewFirst(),
+    reading: new ReadAhead(),
+    gateTurns: new GateTurns(),
+    unreadable,
+  };
 
   return {
     commit: (items) => (items.length === 0 ? single.now().then(nothing) : commit(items).then(answered)),
@@ -111,7 +120,10 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       session.recent.begin();
       return session.leasing((db) => beat(db, beating));
     },
-    orphans: (page) => session.transaction((db) => orphans(db, page)),
+    async orphans(page) {
+      unreadable.tell();
+      return session.transaction((db) => orphans(db, unreadable, page));
+    },
     putEffect,
     putMessage,
     effects: (jobId) => effects(single, jobId),

@@ -4,6 +4,31 @@ import { PawlError, type ErrorCode } from '../../errors.js';
 /** Serialisation failure and deadlock: nothing happened, and the same again may well succeed. */
 const GIVEN_UP = new Set(['40001', '40P01']);
 
+/**
+ * What the system says of a server that cannot be reached: it is down or starting, its name is not known just now, or there is no
+ * way to it. A socket in the file system is not there while its server restarts. Most such errors name the call that failed; those
+ * of several addresses together, and of a connection that ended, have only the code.
+ */
+const UNREACHABLE = new Set([
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'ENOTCONN',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+  'ENOTFOUND',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENETRESET',
+  'EADDRNOTAVAIL',
+]);
+
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
@@ -21,7 +46,8 @@ function isConnectionFailure(error: unknown): boolean {
     lost ||
     isSilence(error) ||
     /^(08|57P0|25P03)/.test(code) ||
-    ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOTFOUND', 'ETIMEDOUT'].includes(code)
+    UNREACHABLE.has(code) ||
+    (error instanceof Error && 'syscall' in error)
   );
 }
 

@@ -39,6 +39,12 @@ export function notifiedWakeUps(
   const pending = new Set<string>();
   let listener: Listener | null = null;
   let listeners = 0;
+  /** Whoever listens while this one ends gets another. */
+  const stopListening = async (): Promise<void> => {
+    const last = listener;
+    listener = null;
+    await last?.stop();
+  };
 
   const notify = nowAndThen(clock, APART_MS, () => {
     const lanes = [...pending];
@@ -78,15 +84,10 @@ export function notifiedWakeUps(
       return async () => {
         await stopLocal();
         listeners -= 1;
-        if (listeners > 0) return;
-        await listener?.stop();
-        listener = null;
+        if (listeners === 0) await stopListening();
       };
     },
-    async stop() {
-      await listener?.stop();
-      listener = null;
-    },
+    stop: stopListening,
   };
 }
 

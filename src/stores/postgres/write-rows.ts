@@ -81,7 +81,13 @@ const OUTBOX: readonly Column<Posted>[] = [
   ['body', 'text', ({ body }) => body],
 ];
 
-export const logBatch = (items: readonly CommitItem[], place: Place): Batch => batch(LOG, items, place);
+/** Log rows of a transaction that may have begun long before it came to these jobs; with their positions, for `LOG_COLUMNS`. */
+export function logBatch(items: readonly CommitItem[], { alias, first }: Place): Batch {
+  const { from, values } = batch(LOG, items, { alias: 'n', first });
+  const createdXid = '(SELECT j.created_xid FROM pawl.jobs j WHERE j.job_id = n.job_id)';
+  const xid = positionBehind({ jobId: 'n.job_id', rev: 'n.rev', createdXid });
+  return { from: `(SELECT n.*, ${xid} AS xid FROM ${from}) AS ${alias}`, values };
+}
 
 /** Step records with what they bring along. */
 export const recordBatch = (items: readonly CommitItem[], place: Place, luggage: readonly Luggage[]): Batch =>
@@ -113,7 +119,9 @@ export const outboxBatch = (items: readonly Posting[], place: Place): Batch =>
   );
 
 export const OUTBOX_COLUMNS = OUTBOX.map(([name]) => name).join(', ');
-export const LOG_COLUMNS = LOG.map(([name]) => name).join(', ');
+/** Of a record, whose position is its transaction. */
+export const RECORD_COLUMNS = LOG.map(([name]) => name).join(', ');
+export const LOG_COLUMNS = `${RECORD_COLUMNS}, xid`;
 export const NEW_COLUMNS = NEW.map(([name]) => name).join(', ');
 /** For `UPDATE pawl.jobs j … FROM` changes named `c`; `now` is the time, as SQL. A job that is held never gets ready. */
 export const setChanged = (now: string): string =>
@@ -121,4 +129,19 @@ export const setChanged = (now: string): string =>
    ready = c.due_at IS NOT NULL AND c.due_at <= ${now} AND NOT j.held`;
 /** What of a change named `c` goes into the log, for RETURNING; and for `INSERT INTO pawl.log`. */
 export const LOGGED_CHANGE = 'c.job_id, c.log_rev, c.command_id, c.body, c.link';
-export const LOG_OF_CHANGES = `(job_id, rev, command_id, body, link) SELECT ${LOGGED_CHANGE}`;
+export const LOG_OF_CHANGES = `(${RECORD_COLUMNS}) SELECT ${LOGGED_CHANGE}`;
+/** The same of claims; their RETURNING has `j.created_xid` as well. */
+export const LOG_OF_CLAIMS = `(${LOG_COLUMNS}) SELECT ${LOGGED_CHANGE},
+  ${positionBehind({ jobId: 'c.job_id', rev: 'c.log_rev', createdXid: 'c.created_xid' })}`;
+
+/**
+ * Where a log row stands in the feed, as SQL: by its transaction, but never before the revision that it follows. A transaction that
+ * had its number before it came to the job may follow one with a higher number. All others begin after they were told
+ * what they follow, and need not ask (decision 49). A number that nobody can have had yet is of another cluster, and says nothing.
+ * OFFSET 0 keeps the server from looking the revision up twice.
+ */
+function positionBehind({ jobId, rev, createdXid }: Record<'jobId' | 'rev' | 'createdXid', string>): string {
+  return `greatest(pg_current_xact_id(), (SELECT before.xid FROM (SELECT CASE WHEN ${rev} = 2 THEN ${createdXid}
+    ELSE (SELECT p.xid FROM pawl.log p WHERE p.job_id = ${jobId} AND p.rev = ${rev} - 1) END OFFSET 0) AS before (xid)
+    WHERE before.xid < (SELECT pg_snapshot_xmax(pg_current_snapshot()))))`;
+}

@@ -2,16 +2,26 @@ import { behindTaskGate, must, queueOf, type Job } from '../../kernel/index.js';
 import type { Claimed, ClaimLane, ClaimRequest } from '../../ports/store.js';
 import { allDue, ofTenant, takeTurns, type DueJobs } from '../fair-turns.js';
 import type { ReadAhead } from '../read-ahead.js';
+import { MOST_GATES, type GateTurns } from '../gate-turns.js';
 import { Rates } from '../rates.js';
 import { TenantRoom, type TenantUse } from '../tenant-room.js';
+import type { UnreadableJobs } from '../unreadable-jobs.js';
 import { saveClaims, type NewClaim } from './commit.js';
 import { dueAt, fewDue, inTurn, type Candidate } from './due-jobs.js';
 import { loadIdle } from './load.js';
 import { record } from './records.js';
 import type { Session } from './session.js';
 
+/** What earlier claims found out. */
+export type ClaimHints = {
+  readonly reading: ReadAhead;
+  readonly unreadable: UnreadableJobs;
+  readonly gateTurns: GateTurns;
+};
+
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
-export function claim(db: Session, reading: ReadAhead, request: ClaimRequest): Claimed {
+export function claim(db: Session, hints: ClaimHints, request: ClaimRequest): Claimed {
+  const { reading, unreadable, gateTurns } = hints;
   const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
   const now = db.now();
   const { alive, paused } = begin(db, worker.incarnation, now);
@@ -24,17 +34,21 @@ export function claim(db: Session, reading: ReadAhead, request: ClaimRequest): C
     now,
   );
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
-  const few = tenantId === undefined ? fewDue(db, { lanes: open, limit, now, whole: reading.pays }) : null;
-  const due = few ? allDue(few) : ofTenant(dueIn(db, { lanes: open, rates, now }), tenantId);
+  unreadable.tryAgain(now);
+  const { leftOut } = unreadable;
+  const few =
+    tenantId === undefined ? fewDue(db, { lanes: open, limit, now, leftOut, whole: reading.pays }) : null;
+  const search = { lanes: open, rates, now, leftOut, gateTurns };
+  const due = few ? allDue(few) : ofTenant(dueIn(db, search), tenantId);
   const { picked, lastTenant } = takeTurns(due, { afterTenant, limit });
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const claims: NewClaim[] = [];
   const jobs: Job[] = [];
-  const loaded = loadIdle(db, reading, taken);
+  const loaded = loadIdle(db, { reading, unreadable, now }, taken);
   if (few === null) reading.foundCrowd();
   for (const [index, found] of loaded.entries()) {
-    const item = decide(found, now);
-    if (!item?.job) continue;
+    const item = found && decide(found, now);
+    if (!found || !item?.job) continue;
     claims.push({ id: must(taken[index], 'one is loaded for each').id, before: found.job, item });
     jobs.push(item.job);
   }
@@ -85,11 +99,25 @@ function begin(
   return { alive: true, paused: new Set(pauses.map(({ queue }) => queue)) };
 }
 
-type Search = { readonly lanes: readonly ClaimLane[]; readonly rates: Rates; readonly now: number };
+type Search = {
+  readonly lanes: readonly ClaimLane[];
+  readonly rates: Rates;
+  readonly now: number;
+  readonly leftOut: readonly string[];
+  readonly gateTurns: GateTurns;
+};
 
 /** Looks lane by lane: each is one stretch of the claim index, and jobs of unknown tasks are never stepped over. */
-function dueIn(db: Session, { lanes, rates, now }: Search): DueJobs<Candidate> {
+function dueIn(db: Session, { lanes, rates, now, leftOut, gateTurns }: Search): DueJobs<Candidate> {
   const byName = new Map(lanes.map((lane) => [lane.lane, lane]));
+  const known = new Map<string, readonly string[]>();
+  /** Of one claim always the same, however often it asks. */
+  const gatesIn = (lane: string, tenant: string): readonly string[] => {
+    const name = `${lane}\u0000${tenant}`;
+    const gates = known.get(name) ?? gatesOf(db, { lane, tenant }, gateTurns);
+    known.set(name, gates);
+    return gates;
+  };
   return {
     tenantsAfter(after, limit) {
       const tenants = new Set<string>();
@@ -112,12 +140,12 @@ function dueIn(db: Session, { lanes, rates, now }: Search): DueJobs<Candidate> {
       const room = new TenantRoom(useOf(db, tenantId, rates));
       const candidates = lanes
         .filter((lane) => room.ofLane(lane) > 0)
-        .flatMap((known) => {
-          const { lane } = known;
-          const gates = room.ofGates(known) > 0 ? ['', ...gatesOf(db, { lane, tenantId })] : [''];
+        .flatMap((open) => {
+          const { lane } = open;
+          const gates = room.ofGates(open) > 0 ? ['', ...gatesIn(lane, tenantId)] : [''];
           return gates.flatMap((gate) => {
-            const most = Math.min(limit, room.of(known, gate));
-            return most > 0 ? dueAt(db, { lane, tenantId, gate, now, limit: most }) : [];
+            const most = Math.min(limit, room.of(open, gate));
+            return most > 0 ? dueAt(db, { lane, tenantId, gate, now, limit: most, leftOut }) : [];
           });
         });
       return candidates
@@ -142,21 +170,25 @@ function useOf(db: Session, tenantId: string, rates: Rates): TenantUse {
   };
 }
 
-/** How many concurrency keys of one tenant a claim looks at. Those of finished jobs leave the index, so the rest come. */
-const MOST_GATES = 1_000;
+const NEXT_GATE = 'SELECT gate FROM jobs WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate > ?';
 
-function gatesOf(db: Session, { lane, tenantId }: { lane: string; tenantId: string }): string[] {
+/** The keys that have due jobs, from where the last claim stopped, and around. Those of finished jobs leave the index. */
+function gatesOf(db: Session, part: { lane: string; tenant: string }, gateTurns: GateTurns): string[] {
+  const { lane, tenant } = part;
+  const behind = gateTurns.after(part);
   const gates: string[] = [];
-  for (let last = ''; gates.length < MOST_GATES;) {
-    const next = db.get<{ gate: string }>(
-      'SELECT gate FROM jobs WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate > ? ORDER BY gate LIMIT 1',
-      lane,
-      tenantId,
-      last,
-    );
-    if (!next) break;
-    last = next.gate;
-    gates.push(last);
-  }
+  const step = (from: string, upTo: string | null): void => {
+    for (let last: string | undefined = from; last !== undefined && gates.length < MOST_GATES;) {
+      const next: { gate: string } | undefined =
+        upTo === null
+          ? db.get(`${NEXT_GATE} ORDER BY gate LIMIT 1`, lane, tenant, last)
+          : db.get(`${NEXT_GATE} AND gate <= ? ORDER BY gate LIMIT 1`, lane, tenant, last, upTo);
+      last = next?.gate;
+      if (last !== undefined) gates.push(last);
+    }
+  };
+  step(behind, null);
+  if (behind !== '') step('', behind);
+  gateTurns.looked(part, { gate: gates.at(-1) ?? '', count: gates.length, most: MOST_GATES });
   return gates;
 }

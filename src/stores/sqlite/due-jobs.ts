@@ -43,10 +43,11 @@ export type Stretch = {
   readonly gate: string;
   readonly now: number;
   readonly limit: number;
+  readonly leftOut: readonly string[];
 };
 
-/** The first jobs of one stretch of the claim index. */
-export function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch): Candidate[] {
+/** The first jobs of one stretch of the claim index, but for those that are left out. */
+export function dueAt(db: Session, { lane, tenantId, gate, now, limit, leftOut }: Stretch): Candidate[] {
   const tuples = db.tuples<DueTuple>(
     `SELECT ${COLUMNS} FROM jobs WHERE ready = 1 AND lane = ? AND tenant_id = ? AND gate = ? AND ${MAY_RUN}
      ORDER BY priority DESC, due_at, job_id LIMIT +?`,
@@ -54,10 +55,15 @@ export function dueAt(db: Session, { lane, tenantId, gate, now, limit }: Stretch
     tenantId,
     gate,
     now,
-    limit,
+    limit + leftOut.length,
   );
-  return tuples.map((tuple) => candidate(lane, tuple));
+  return but(leftOut, tuples)
+    .slice(0, limit)
+    .map((tuple) => candidate(lane, tuple));
 }
+
+const but = (leftOut: readonly string[], tuples: readonly DueTuple[]): readonly DueTuple[] =>
+  leftOut.length === 0 ? tuples : tuples.filter(([, jobId]) => !leftOut.includes(jobId));
 
 /** So many jobs are few. */
 const FEW = 20;
@@ -70,6 +76,7 @@ type FewSearch = {
   readonly lanes: readonly ClaimLane[];
   readonly limit: number;
   readonly now: number;
+  readonly leftOut: readonly string[];
   /** Read in full. */
   readonly whole: boolean;
 };
@@ -78,12 +85,16 @@ type FewSearch = {
  * Most claims come when one job has just been started, and nothing else is due. Then nobody's turn comes before another's,
  * and one statement for each lane finds all that there is, instead of five. In turn; null if there is more, or if some of it is under a limit.
  */
-export function fewDue(db: Session, { lanes, limit, now, whole }: FewSearch): readonly Candidate[] | null {
+export function fewDue(
+  db: Session,
+  { lanes, limit, now, leftOut, whole }: FewSearch,
+): readonly Candidate[] | null {
   if (lanes.some(({ rate }) => rate)) return null;
   const most = Math.min(limit, FEW);
   const found: Candidate[] = [];
   for (const { lane } of lanes) {
-    const tuples = db.tuples<DueTuple>(whole ? FEW_WHOLE : FEW_DUE, lane, now, most - found.length + 1);
+    const room = most - found.length + 1 + leftOut.length;
+    const tuples = but(leftOut, db.tuples<DueTuple>(whole ? FEW_WHOLE : FEW_DUE, lane, now, room));
     found.push(...tuples.map((tuple) => candidate(lane, tuple)));
     if (found.length > most || found.some(({ gate }) => gate !== '')) return null;
   }

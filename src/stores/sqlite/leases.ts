@@ -1,5 +1,6 @@
-import { expireLease, renewLease } from '../../kernel/index.js';
+import { expireLease, must, renewLease } from '../../kernel/index.js';
 import type { Beat, BeatReply, Loaded, Reply, WorkerEntry } from '../../ports/store.js';
+import type { UnreadableJobs } from '../unreadable-jobs.js';
 import { load } from './load.js';
 import type { Session } from './session.js';
 
@@ -42,8 +43,10 @@ export function beat(db: Session, { worker, leaseMs, lanes }: Beat): BeatReply {
   };
 }
 
+/** Those that cannot be read are left alone, and are in nobody's way. */
 export function orphans(
   db: Session,
+  unreadable: UnreadableJobs,
   { limit }: { limit: number },
 ): Reply<{ readonly jobs: readonly Loaded[] }> {
   const now = db.now();
@@ -53,13 +56,19 @@ export function orphans(
     const expired = expireLease({ leaseUntil: lease_until, dead: dead === 1 }, now);
     if (expired) db.run('UPDATE workers SET dead = 1 WHERE incarnation = ?', incarnation);
   }
+  unreadable.tryAgain(now);
   // The plus keeps SQLite from walking through all jobs in the order of their ids until it has met so many that are lost.
   const lost = db.all<{ job_id: string }>(
     `SELECT job_id FROM jobs WHERE incarnation IS NOT NULL
-     AND incarnation NOT IN (SELECT incarnation FROM workers WHERE dead = 0) ORDER BY +id LIMIT +?`,
+     AND incarnation NOT IN (SELECT incarnation FROM workers WHERE dead = 0)
+     AND job_id NOT IN (SELECT value FROM json_each(?)) ORDER BY +id LIMIT +?`,
+    JSON.stringify(unreadable.leftOut),
     limit,
   );
-  return { now, jobs: lost.flatMap(({ job_id }) => load(db, job_id) ?? []) };
+  const jobs = lost.flatMap(
+    ({ job_id }) => unreadable.reading(job_id, now, () => must(load(db, job_id), 'it was found')) ?? [],
+  );
+  return { now, jobs };
 }
 
 export function workers(

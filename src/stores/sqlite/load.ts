@@ -10,6 +10,7 @@ import {
 } from '../job-state.js';
 import type { ReadAhead } from '../read-ahead.js';
 import { isStill } from '../recent-jobs.js';
+import type { UnreadableJobs } from '../unreadable-jobs.js';
 import type { Session } from './session.js';
 
 type StoredLog = {
@@ -63,22 +64,32 @@ export function restOf([status, attempt_id, updated_at, state, created, link]: R
 /**
  * Due jobs, made whole. What this process saved itself is at hand; of the others their rows and two of the log of each
  * are read, all together, unless they were read when they were found. Nobody holds them and they have not ended, or they would not
- * be due; so their rows are up to date.
+ * be due; so their rows are up to date. Null for one that cannot be read.
  */
-export function loadIdle(db: Session, reading: ReadAhead, rows: readonly Idle[]): Loaded[] {
+export function loadIdle(
+  db: Session,
+  { reading, unreadable, now }: { reading: ReadAhead; unreadable: UnreadableJobs; now: number },
+  rows: readonly Idle[],
+): (Loaded | null)[] {
   let unknown = 0;
-  const found = rows.map((row): Loaded | null => {
+  const whole = (row: Idle, rest: RestOfIdle): Loaded | null =>
+    unreadable.reading(row.job_id, now, () => assembleIdle(row, rest));
+  const found = rows.map((row): Loaded | 'missing' | null => {
     const known = remembered(db, row);
     if (known !== null) return known;
     unknown += 1;
-    return row.rest && assembleIdle(row, row.rest);
+    return row.rest ? whole(row, row.rest) : 'missing';
   });
   reading.claimed(rows.length, unknown);
-  const missing = rows.filter((_, i) => found[i] === null);
-  if (missing.length === 0) return found as Loaded[];
-  const read = readRest(db, missing);
-  return rows.map((row, i) => found[i] ?? assembleIdle(row, must(read.get(row.id), 'a due job has a log')));
+  const missing = rows.filter((_, i) => found[i] === 'missing');
+  const read = missing.length === 0 ? NOTHING : readRest(db, missing);
+  return rows.map((row, i) => {
+    const one = found[i] ?? null;
+    return one === 'missing' ? whole(row, must(read.get(row.id), 'a due job has a log')) : one;
+  });
 }
+
+const NOTHING: ReadonlyMap<number, RestOfIdle> = new Map();
 
 function remembered(db: Session, { job_id, rev, created_at, inbox_rev }: Idle): Loaded | null {
   const known = db.recent.get(job_id);

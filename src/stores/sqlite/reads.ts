@@ -1,6 +1,7 @@
 import type { JobRow, Status } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { feedIndex } from '../feed-position.js';
+import { placeOf } from '../list-cursor.js';
 import { logRow } from './load.js';
 import type { Session } from './session.js';
 
@@ -56,24 +57,25 @@ export function due(db: Session, { limit }: { limit: number }): Reply<{ jobIds: 
   return { now, jobIds: rows.map(({ job_id }) => job_id) };
 }
 
-/** Newest first. The cursor is the last job of the page before, which keeps its place whatever is added meanwhile. */
+/** Newest first. The cursor is the place of the last job of the page before, whatever is added or deleted meanwhile. */
 export function list(
   db: Session,
   { tenantId, statuses, task, limit, cursor }: ListFilter,
 ): Reply<{ rows: JobRow[]; next: string | null }> {
-  const rows = db.all<JobRow>(
-    `SELECT job_id AS jobId, tenant_id AS tenantId, task, queue, lane, gate, priority, status, rev, attempt_id AS attemptId, incarnation,
+  const rows = db.all<JobRow & { id: number }>(
+    `SELECT id, job_id AS jobId, tenant_id AS tenantId, task, queue, lane, gate, priority, status, rev, attempt_id AS attemptId, incarnation,
      due_at AS dueAt, wake_at AS wakeAt, deadline_at AS deadlineAt, created_at AS createdAt, updated_at AS updatedAt, finished_at AS finishedAt
      FROM jobs WHERE tenant_id = ifnull(?, tenant_id) AND instr(ifnull(?, status), status) > 0 AND task = ifnull(?, task)
-     AND id < ifnull((SELECT id FROM jobs WHERE job_id = ?), 9e18) ORDER BY id DESC LIMIT +?`,
+     AND id < ? ORDER BY id DESC LIMIT +?`,
     tenantId,
     statuses && statuses.join(' '),
     task,
-    cursor,
+    placeOf(cursor),
     limit + 1,
   );
-  const page = rows.slice(0, limit).map((row) => ({ ...row }));
-  return { now: db.now(), rows: page, next: rows.length > limit ? (page.at(-1)?.jobId ?? null) : null };
+  const page = rows.slice(0, limit).map(({ id, ...row }) => ({ row, place: `${id}` }));
+  const next = rows.length > limit ? (page.at(-1)?.place ?? null) : null;
+  return { now: db.now(), rows: page.map(({ row }) => row), next };
 }
 
 export function counts(

@@ -88,3 +88,28 @@ test('a statement by itself that fails for another reason says why, and nothing 
   expect(session.writeAlone('INSERT INTO t VALUES (?)', '{}')).toBe(true);
   expect(session.get('SELECT count(*) AS count FROM t')).toEqual({ count: 1 });
 });
+
+test('GUA-11 whatever a statement fails with is an error of the store, also outside of a transaction', async () => {
+  const { session, other } = await blocked();
+  const ways: readonly ((sql: string) => unknown)[] = [
+    (sql) => session.get(sql),
+    (sql) => session.all(sql),
+    (sql) => session.tuples(sql),
+    (sql) => session.run(sql),
+    (sql) => session.runList(sql, []),
+  ];
+  // As another process that recovers the log, or has the file to itself.
+  other.exec('ROLLBACK; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
+  for (const way of ways) {
+    expect(() => way('SELECT * FROM t')).toThrow(
+      expect.objectContaining({ code: 'STORE_BUSY', retryable: true }),
+    );
+  }
+  other.exec('COMMIT');
+  expect(session.all('SELECT * FROM t')).toEqual([]);
+  for (const way of ways) {
+    expect(() => way('SELECT * FROM nowhere')).toThrow(
+      expect.objectContaining({ code: 'STORE_UNAVAILABLE', retryable: true }),
+    );
+  }
+});

@@ -8,7 +8,10 @@ import type { Database, SqlValue, Statement } from './driver.js';
 const GIVE_UP_AFTER_MS = 10_000;
 const LOOK_AGAIN_MS = 3;
 
-/** One connection with its prepared statements, and transactions that never block the event loop while they wait. */
+/**
+ * One connection with its prepared statements, and transactions that never block the event loop while they wait. Whatever a
+ * statement fails with is an error of ours.
+ */
 export class Session {
   readonly #db: Database;
   readonly #clock: StoreClock;
@@ -32,33 +35,48 @@ export class Session {
   }
 
   run(sql: string, ...values: readonly SqlValue[]): { readonly changes: number; readonly id: number } {
-    const { changes, lastInsertRowid } = this.#prepare(sql).run(...values);
-    return { changes: Number(changes), id: Number(lastInsertRowid) };
+    try {
+      const { changes, lastInsertRowid } = this.#prepare(sql).run(...values);
+      return { changes: Number(changes), id: Number(lastInsertRowid) };
+    } catch (error) {
+      throw storeError(error);
+    }
   }
 
   /** The same with a list, of hundreds of values mostly, which is handed over as it is. How many rows it has changed. */
   runList(sql: string, values: readonly SqlValue[]): number {
-    return Number(this.#prepare(sql).run(...values).changes);
+    try {
+      return Number(this.#prepare(sql).run(...values).changes);
+    } catch (error) {
+      throw storeError(error);
+    }
   }
 
   get<Row>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
-    return this.#prepare(sql).get(...values) as Row | undefined;
+    try {
+      return this.#prepare(sql).get(...values) as Row | undefined;
+    } catch (error) {
+      throw storeError(error);
+    }
   }
 
   all<Row>(sql: string, ...values: readonly SqlValue[]): Row[] {
-    return this.#prepare(sql).all(...values) as Row[];
+    try {
+      return this.#prepare(sql).all(...values) as Row[];
+    } catch (error) {
+      throw storeError(error);
+    }
   }
 
   /** Rows as lists of their columns: where many rows have many columns, half the cost of objects (bench/store.ts). */
   tuples<Tuple extends readonly SqlValue[]>(sql: string, ...values: readonly SqlValue[]): Tuple[] {
-    let statement = this.#listing.get(sql);
-    if (statement === undefined) {
-      statement = this.#db.prepare(sql);
-      statement.setReturnArrays?.(true);
-      this.#listing.set(sql, statement);
+    try {
+      const statement = this.#prepareList(sql);
+      const rows = statement.all(...values) as unknown as Tuple[];
+      return statement.setReturnArrays ? rows : rows.map((row) => Object.values(row) as unknown as Tuple);
+    } catch (error) {
+      throw storeError(error);
     }
-    const rows = statement.all(...values) as unknown as Tuple[];
-    return statement.setReturnArrays ? rows : rows.map((row) => Object.values(row) as unknown as Tuple);
   }
 
   /** Runs `work` alone and whole: what it wrote is durable when this returns, and gone if it throws. */
@@ -160,6 +178,16 @@ export class Session {
     }
     return statement;
   }
+
+  #prepareList(sql: string): Statement {
+    let statement = this.#listing.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      statement.setReturnArrays?.(true);
+      this.#listing.set(sql, statement);
+    }
+    return statement;
+  }
 }
 
 /** Where a job is, what its row and the log row of the same revision hold, and how far its log goes. */
@@ -173,7 +201,11 @@ export type RecentRow = {
 const SQLITE_BUSY = 5;
 const SQLITE_CONSTRAINT = 19;
 
-const CODES: Readonly<Record<number, ErrorCode>> = { 8: 'STORE_READ_ONLY', 13: 'STORE_FULL' };
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  [SQLITE_BUSY]: 'STORE_BUSY',
+  8: 'STORE_READ_ONLY',
+  13: 'STORE_FULL',
+};
 
 /** SQLite's primary result code; null for what is no error of SQLite. */
 function resultCode(error: unknown): number | null {

@@ -8,9 +8,11 @@ import type {
   Schedule,
   Store,
 } from '../../ports/store.js';
+import { GateTurns } from '../gate-turns.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { ReadAhead } from '../read-ahead.js';
+import { UnreadableJobs } from '../unreadable-jobs.js';
 import { claim } from './claim.js';
 import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
@@ -47,7 +49,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
   });
-  const reading = new ReadAhead();
+  const unreadable = new UnreadableJobs();
+  const hints = { reading: new ReadAhead(), unreadable, gateTurns: new GateTurns() };
   /** For what comes in crowds, such as the ends of a thousand children, or as many firings: one sync of the disk for many. */
   const together = <Ask, Answer>(write: (ask: Ask) => Answer): ((ask: Ask) => Promise<Answer>) => {
     const group = groupCommit<Ask, Answer>((asks) => db.write(() => asks.map(write)), {
@@ -64,13 +67,16 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     commitWithin: () =>
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     begin: async () => begin(db),
-    claim: (request) => db.write(() => claim(db, reading, request)),
+    claim: (request) => unreadable.claiming(() => db.write(() => claim(db, hints, request))),
     beat(beating) {
       isHere(beating.worker);
       db.recent.begin();
       return db.write(() => beat(db, beating));
     },
-    orphans: (page) => db.write(() => orphans(db, page)),
+    async orphans(page) {
+      unreadable.tell();
+      return db.write(() => orphans(db, unreadable, page));
+    },
     putEffect: together((result: EffectResult) => putEffect(db, result)),
     putMessage: together((message: NewMessage) => putMessage(db, message)),
     effects: async (jobId) => effects(db, jobId),

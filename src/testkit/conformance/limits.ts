@@ -76,6 +76,35 @@ export const limits: Topic = {
       const late = await rig.claim('worker-e', { keyLimit: 3, limit: 5 });
       equal([...claimed, late].flatMap(({ jobs }) => jobs).length, 3);
     },
+    'JOB-14 a thousand keys that are full do not hide one that is not': async (rig) => {
+      const keys = Array.from({ length: 1_000 }, (_, i) => `key-${10_000 + i}`);
+      const start = async (jobs: readonly { jobId: string; concurrencyKey: string }[]) =>
+        rig.store.commit(
+          await Promise.all(
+            jobs.map(({ jobId, concurrencyKey }) =>
+              rig.prepare(jobId, rig.createCommand(jobId, { concurrencyKey })),
+            ),
+          ),
+        );
+      for (const nth of ['first', 'second'])
+        await start(keys.map((key) => ({ jobId: `${nth}-of-${key}`, concurrencyKey: key })));
+      const running = new Set<string>();
+      for (let claims = 0; claims < 4; claims++)
+        for (const jobId of await claimedIds(rig, { keyLimit: 1, limit: 500 })) running.add(jobId);
+      equal(running.size, 1_000);
+      await start([{ jobId: 'job_free_key', concurrencyKey: 'zzz' }]);
+      const found: string[] = [];
+      for (let claims = 0; claims < 3; claims++) {
+        found.push(...(await claimedIds(rig, { keyLimit: 1, limit: 1 })));
+      }
+      deepStrictEqual(found, ['job_free_key']);
+      // Wherever the last claim stopped, the first keys come again.
+      await complete(rig, `first-of-${keys[0] ?? ''}`);
+      for (let claims = 0; claims < 3; claims++) {
+        found.push(...(await claimedIds(rig, { keyLimit: 1, limit: 1 })));
+      }
+      deepStrictEqual(found, ['job_free_key', `second-of-${keys[0] ?? ''}`]);
+    },
     'a job that is held is not claimed, whatever becomes of it, until it is released': async (rig) => {
       await rig.create('job_held_1');
       await rig.create('job_held_2');

@@ -27,6 +27,31 @@ export const lists: Topic = {
         Array.from({ length: 7 }, (_, i) => `job_list_${6 - i}`),
       );
     },
+    'goes on where it was, although the job that a page ended with is deleted': async (rig) => {
+      const ids = Array.from({ length: 6 }, (_, i) => `job_gone_${i}`);
+      for (const jobId of ids) {
+        await rig.create(jobId);
+        await rig.give(jobId, command('cancel'));
+      }
+      const all = { tenantId: null, statuses: null, task: null, limit: 2 };
+      const seen: string[] = [];
+      for (let cursor: string | null = null; ;) {
+        const page: Awaited<ReturnType<typeof rig.store.list>> = await rig.store.list({ ...all, cursor });
+        seen.push(...page.rows.map(({ jobId }) => jobId));
+        cursor = page.next;
+        if (cursor === null) break;
+        const jobs = page.rows.slice(-1).map(({ jobId }) => ({ jobId, guard: null }));
+        equal((await rig.store.purge({ jobs, identityTtlMs: 0 })).jobs, 1);
+      }
+      deepStrictEqual(seen, ids.toReversed());
+    },
+    'a cursor that is none is refused': async (rig) => {
+      await rig.create('job_cursor_1');
+      const all = { tenantId: null, statuses: null, task: null, limit: 1 };
+      for (const cursor of ['', 'x', 'job_cursor_1', "1' OR 1", '-1', '9'.repeat(30), '1 2 x']) {
+        await rejects(rig.store.list({ ...all, cursor }), { code: 'INVALID_OPTION' });
+      }
+    },
     'filters by tenant, status and task; rows are what the kernel makes of the job': async (rig) => {
       await rig.create('job_filter_1', { tenantId: 'globex' });
       await rig.create('job_filter_2', { task: 'mail' });

@@ -1,0 +1,81 @@
+import pg from 'pg';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
+import { command, Rig } from '../../src/testkit/index.js';
+import { ask, startPostgres, waitsForLock, type PostgresServer } from '../postgres-server.js';
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+const RATE = { name: 'rate', limit: 10, perMs: 1_000 };
+
+/** A store, and how to hold up a claim between the moment when it gets its number and that when it looks for jobs. */
+async function ground() {
+  const url = await server.createDatabase();
+  const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+  const locker = new pg.Client({ connectionString: url });
+  await locker.connect();
+  onTestFinished(async () => {
+    await locker.end();
+    await rig.stop();
+  });
+  // The rate is written down by the first claim; whoever holds its row holds up the next.
+  await rig.claim('worker-a', { rate: RATE });
+  const claimDuring = async (meanwhile: () => Promise<unknown>) => {
+    await locker.query("BEGIN; SELECT 1 FROM pawl.records WHERE kind = 'rate' FOR UPDATE");
+    const claimed = rig.claim('worker-a', { rate: RATE });
+    await waitsForLock(url);
+    await meanwhile();
+    await locker.query('COMMIT');
+    return (await claimed).jobs;
+  };
+  const revs = async (jobId: string) => {
+    const { rows } = await rig.store.feed({ after: null, limit: 1_000 });
+    return rows.filter((row) => row.jobId === jobId).map(({ rev }) => rev);
+  };
+  return { url, rig, claimDuring, revs };
+}
+
+test('the feed shows a start before its claim, although the claim had begun before the start', async () => {
+  const { rig, claimDuring, revs } = await ground();
+  const [job] = await claimDuring(() => rig.create('job_late'));
+  expect(job?.spec.jobId).toBe('job_late');
+  expect(await revs('job_late')).toEqual([1, 2]);
+});
+
+test('the feed shows that a job was given up before its next claim, although that had begun before', async () => {
+  const { rig, claimDuring, revs } = await ground();
+  const { attemptId } = await rig.running('job_drained');
+  const interrupt = command('interrupt', { attemptId: attemptId ?? '', cause: { reason: 'drained' } });
+  const [job] = await claimDuring(() => rig.give('job_drained', interrupt));
+  expect(job?.rev).toBe(4);
+  expect(await revs('job_drained')).toEqual([1, 2, 3, 4]);
+});
+
+test('the feed shows a step before a transaction that was recorded after it, although that had written before', async () => {
+  const { rig, revs } = await ground();
+  const { attemptId } = await rig.running('job_steps');
+  const record = (step: string) => command('record-step', { attemptId: attemptId ?? '', step });
+  const transaction = await rig.store.begin();
+  await (transaction.tx as pg.ClientBase).query('CREATE TABLE written ()');
+  await rig.give('job_steps', record('beside'));
+  await transaction.commit(await rig.prepare('job_steps', record('transaction')));
+  await rig.give('job_steps', record('behind'));
+  expect(await revs('job_steps')).toEqual([1, 2, 3, 4, 5]);
+});
+
+test('what was numbered by another cluster, whose dump was restored, does not hold back what comes after it', async () => {
+  const { url, rig, revs } = await ground();
+  await rig.create('job_restored');
+  for (const [table, xid] of [
+    ['jobs', 'created_xid'],
+    ['created', 'xid'],
+  ]) {
+    await ask(url, `UPDATE pawl.${table} SET ${xid} = (${xid}::text::bigint + 1000000000)::text::xid8`);
+  }
+  expect((await rig.claim('worker-a')).jobs).toHaveLength(1);
+  expect(await revs('job_restored')).toEqual([2]);
+});
