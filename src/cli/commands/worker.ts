@@ -17,7 +17,10 @@ export const registerWorker: Register = (program, shell) => {
     'Run jobs of the tasks in the config, or in these files.',
   )
     .addOption(
-      numberOption('--health-port <n>', 'answer /healthz, /readyz and /metrics there', { least: 1, most: 65_535 }),
+      numberOption('--health-port <n>', 'answer /healthz, /readyz and /metrics there', {
+        least: 1,
+        most: 65_535,
+      }),
     )
     .option('--health-host <address>', 'on this address', '127.0.0.1')
     .action((files: string[], options: Options) => shell.ends(run(shell, files, options)));
