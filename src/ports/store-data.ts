@@ -19,7 +19,7 @@ export interface StoreTransaction {
   readonly tx: unknown;
   /** Saves the commit as the last of the transaction, and ends it. A commit that is refused undoes everything. */
   commit(item: CommitItem): Promise<Reply<{ readonly reply: CommitReply }>>;
-  /** Undoes everything. After the end it does nothing. */
+  /** Undoes everything. If a commit is under way, it waits for that instead; after the end it does nothing. */
   rollback(): Promise<void>;
 }
 
