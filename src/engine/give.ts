@@ -4,7 +4,7 @@ import { consequencesOf } from './consequences.js';
 import type { Engine } from './engine.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
 import { readSteps } from './read-log.js';
-import { patience, sendOne } from './send.js';
+import { hearSubscribers, patience, sendOne } from './send.js';
 
 /** What to ask of a job as it stands; null: nothing any more. What else it goes by it must read anew each time. */
 export type Order = (found: Loaded) => Asked | null | Promise<Asked | null>;
@@ -32,7 +32,7 @@ export async function give(
   const { store } = engine;
   const goOn = patience(engine);
   // What is done outside because of it is decided with it.
-  if (engine.subscriptions.isStale) await engine.subscriptions.refresh();
+  if (engine.subscriptions.isStale) await hearSubscribers(engine, { goOn });
   for (let first = known; ; first = null) {
     const found = first ?? (await store.load(jobId)).found;
     if (found === null) return { ok: false, code: 'JOB_NOT_FOUND', details: { jobId } };

@@ -15,7 +15,7 @@ const RECOVERY: WorkerRef = { id: 'recovery', incarnation: 'recovery' };
  */
 export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null): Promise<boolean> {
   const { jobs } = await engine.store.orphans({ limit: PAGE });
-  await oneByOne(engine, jobs, {
+  const failed = await oneByOne(engine, jobs, {
     doing: 'recovering a job',
     nameOf: ({ job }) => job.spec.jobId,
     work: ({ job: lost }) =>
@@ -31,18 +31,19 @@ export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null
         return { command: { type: 'interrupt', now: engine.now(), actor: 'recovery', attemptId, cause } };
       }),
   });
-  return jobs.length === PAGE;
+  return jobs.length === PAGE && failed.length === 0;
 }
 
 /** Ends waits whose time has come, and dead-letters idle jobs past their deadline. */
 export async function wakeDue(engine: Engine): Promise<boolean> {
   const { jobIds } = await engine.store.due({ limit: PAGE });
-  await oneByOne(engine, jobIds, {
+  const failed = await oneByOne(engine, jobIds, {
     doing: 'ending a wait',
     nameOf: (jobId) => jobId,
     work: (jobId) => give(engine, jobId, (found) => ({ command: dueCommand(engine, found) })),
   });
-  return jobIds.length === PAGE;
+  // The same would come again at once, and fail again.
+  return jobIds.length === PAGE && failed.length === 0;
 }
 
 function dueCommand(engine: Engine, { job }: Loaded): Command {

@@ -13,7 +13,8 @@ export function send(
   items: readonly CommitItem[],
   { goOn }: { goOn: () => boolean },
 ): Promise<CommitReplies> {
-  return engine.store.commit(items).catch((error: unknown) => sendAgain(engine, items, { goOn, error }));
+  const ask = (): Promise<CommitReplies> => engine.store.commit(items);
+  return ask().catch((error: unknown) => askAgain(engine, ask, { goOn, error }));
 }
 
 /** The same with one. */
@@ -23,18 +24,26 @@ export function sendOne(
   { goOn }: { goOn: () => boolean },
 ): Promise<CommitReply> {
   const items = [item];
-  return engine.store
-    .commit(items)
-    .then(first, (error: unknown) => sendAgain(engine, items, { goOn, error }).then(first));
+  const ask = (): Promise<CommitReplies> => engine.store.commit(items);
+  return ask().then(first, (error: unknown) => askAgain(engine, ask, { goOn, error }).then(first));
 }
 
 const first = ({ replies }: CommitReplies): CommitReply => must(replies[0], 'each commit is answered');
 
-async function sendAgain(
+/** Makes sure that this process knows who wants to hear of what it is about to change. */
+export async function hearSubscribers(
   engine: Engine,
-  items: readonly CommitItem[],
+  { goOn }: { goOn: () => boolean } = { goOn: patience(engine) },
+): Promise<void> {
+  const ask = (): Promise<void> => engine.subscriptions.refreshIfStale();
+  await ask().catch((error: unknown) => askAgain(engine, ask, { goOn, error }));
+}
+
+async function askAgain<T>(
+  engine: Engine,
+  ask: () => Promise<T>,
   { goOn, error }: { goOn: () => boolean; error: unknown },
-): Promise<CommitReplies> {
+): Promise<T> {
   let last = error;
   for (let failures = 1; ; failures++) {
     if (!(last instanceof PawlError && last.retryable) || !goOn()) throw last;
@@ -42,7 +51,7 @@ async function sendAgain(
       engine.alarms.set(backoffMs(engine, failures), resolve);
     });
     try {
-      return await engine.store.commit(items);
+      return await ask();
     } catch (again) {
       last = again;
     }

@@ -15,7 +15,7 @@ import type { Engine } from './engine.js';
 import type { NewJob } from './new-job.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
 import { rejectionError } from './rejection-error.js';
-import { patience, send } from './send.js';
+import { hearSubscribers, patience, send } from './send.js';
 
 export type Started = { readonly job: Job; readonly idempotentHit: boolean };
 
@@ -64,7 +64,7 @@ async function startAll(
   jobs: readonly NewJob[] | Alike,
   { tx, actor = 'client' }: Options,
 ): Promise<Tried[]> {
-  if (engine.subscriptions.isStale) await engine.subscriptions.refresh();
+  if (engine.subscriptions.isStale) await hearSubscribers(engine);
   const supply = 'make' in jobs ? decideInTime(engine, jobs, actor) : decideAll(engine, jobs, actor);
   const sent = tx === undefined ? await sendAll(engine, supply) : await sendWithin(engine, supply, tx);
 

@@ -3,9 +3,6 @@ import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
 import type { StoreHealth } from './store-health.js';
 
-/** What is set back by less is a correction, during which time stands still here; by more, it was wrong, and is followed. */
-const SET_BACK_MS = 1_000;
-
 /**
  * The store's clock, read off its replies. Between replies it is advanced by the local monotonic clock from the moment
  * a reply ARRIVED, so it is never ahead of the store: nothing decided on it comes early.
@@ -27,13 +24,8 @@ export class StoreTime {
     return this.#latest;
   };
 
-  /**
-   * `before`: what this clock had shown at most when the store was asked. A store that answers with less has had its clock set
-   * back: to go on from there would start jobs that are not due for as long as that.
-   */
-  hear(now: Timestamp, before: Timestamp = now): void {
+  hear(now: Timestamp): void {
     this.#offset = now - this.#clock.elapsed();
-    if (now < before - SET_BACK_MS) this.#latest = now;
   }
 
   /** The same store; every reply sets this clock, and tells how the store is. */
@@ -53,8 +45,8 @@ export class StoreTime {
 
   #listening(store: Store, name: keyof Store, health: StoreHealth): unknown {
     const method = store[name] as (...asked: unknown[]) => Promise<{ now: Timestamp }>;
-    const answered = (reply: { now: Timestamp }, before: Timestamp): unknown => {
-      if (name !== 'begin') this.hear(reply.now, before);
+    const answered = (reply: { now: Timestamp }): unknown => {
+      if (name !== 'begin') this.hear(reply.now);
       health.answered(name);
       return reply;
     };
@@ -62,10 +54,7 @@ export class StoreTime {
       health.failed(name, error);
       throw error;
     };
-    return (...asked: unknown[]) => {
-      const before = this.#latest;
-      return method(...asked).then((reply) => answered(reply, before), failed);
-    };
+    return (...asked: unknown[]) => method(...asked).then(answered, failed);
   }
 }
 

@@ -30,7 +30,7 @@ export class Doorkeeper implements Door {
   readonly #trusted = new Map<string, Trusted>();
   #hasKeys = { value: false, until: Number.NEGATIVE_INFINITY };
 
-  /** `allowsLocal`: the server can be reached from this machine only, and does without keys while there are none. */
+  /** `allowsLocal`: the server can be reached from this machine only, and does without keys until the first was made. */
   constructor(engine: Engine, { allowsLocal }: { readonly allowsLocal: boolean }) {
     this.#engine = engine;
     this.#allowsLocal = allowsLocal;

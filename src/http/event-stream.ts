@@ -56,8 +56,9 @@ export function eventStream(
       start(controller) {
         const send = (text: Uint8Array): void => {
           if (gone.aborted) return;
-          controller.enqueue(text);
+          // Looked at before: one message is sent however large it is, or its reader would come for it again and again.
           if ((controller.desiredSize ?? 0) < -MOST_WAITING_BYTES) cut();
+          else controller.enqueue(text);
         };
         const hasRoom = async (): Promise<void> => {
           if (gone.aborted || (controller.desiredSize ?? 0) > 0) return;

@@ -44,6 +44,11 @@ export class FeedReader {
     return { items, next: rows.at(-1)?.position ?? after, isLast: rows.length < PAGE };
   }
 
+  /** What was remembered: whoever has caught up needs it no more. */
+  forget(): void {
+    this.#jobs.clear();
+  }
+
   /** Null: its job was purged in between. */
   async #itemOf(row: LogRow & { position: FeedPosition }): Promise<FeedItem | null> {
     const { jobId, rev, position } = row;

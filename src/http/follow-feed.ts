@@ -56,6 +56,7 @@ export async function followFeed(
       page = await reader.read(page.next);
       await sendPage();
     } while (!page.isLast && !gone.aborted);
+    reader.forget();
     while (!gone.aborted) {
       const items = await news.take(gone);
       const fresh = items.filter((item) => !seen.has(nameOf(item)));

@@ -63,6 +63,12 @@ export class Rates {
     return true;
   }
 
+  /** A job that was taken does not start after all. */
+  giveBack(lane: string, tenantId: string): void {
+    const counted = this.#of(lane, tenantId);
+    if (counted !== null) counted.taken -= 1;
+  }
+
   /** What is to be kept of this claim. */
   used(): (RateRef & { readonly body: string })[] {
     return [...this.#counted.values()].flatMap(({ ref, limit, use, taken }) =>

@@ -1,6 +1,6 @@
 import { PawlError } from '../errors.js';
 import type { Timestamp } from '../kernel/index.js';
-import type { Claimed, Loaded } from '../ports/store.js';
+import type { Claimed, ClaimRequest, Loaded } from '../ports/store.js';
 
 /** How long one is left out of searches. Sooner costs those behind it a place more often; later, and one that was repaired waits. */
 const LEFT_ALONE_MS = 60_000;
@@ -20,9 +20,15 @@ export class UnreadableJobs {
   /** How many times one was met. */
   #met = 0;
 
-  /** Claims; again where all that were found cannot be read, for there may be others behind them. */
-  async claiming(claim: () => Promise<Claimed>): Promise<Claimed> {
-    this.tell();
+  /**
+   * Claims; again where all that were found cannot be read, for there may be others behind them. One for a tenant tells of nothing: the
+   * job may be another's.
+   */
+  async claiming(
+    { tenantId }: Pick<ClaimRequest, 'tenantId'>,
+    claim: () => Promise<Claimed>,
+  ): Promise<Claimed> {
+    if (tenantId === undefined) this.tell();
     for (let tries = 1; ; tries++) {
       const before = this.#met;
       const claimed = await claim();
@@ -41,9 +47,10 @@ export class UnreadableJobs {
     return this.#metAt.size === 0 ? NOBODY : [...this.#metAt.keys()];
   }
 
-  /** Those that were met long ago are tried again. */
+  /** Those that were met long ago are tried again; so are all that were met later than now, by a clock that was set back. */
   tryAgain(now: Timestamp): void {
-    for (const [jobId, at] of this.#metAt) if (at + LEFT_ALONE_MS <= now) this.#metAt.delete(jobId);
+    for (const [jobId, at] of this.#metAt)
+      if (at + LEFT_ALONE_MS <= now || at > now) this.#metAt.delete(jobId);
   }
 
   /** What `read` makes of a job; null if it cannot be read. A store that fails meanwhile says nothing about the job. */

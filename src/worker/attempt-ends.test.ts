@@ -2,8 +2,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Pawl } from '../client/app.js';
 import { task, type TaskOptions } from '../client/task.js';
 import type { Store } from '../ports/store.js';
-import { memoryStore } from '../stores/memory/memory-store.js';
-import { fakeClock, T0, testApp } from '../testkit/index.js';
+import { testApp } from '../testkit/index.js';
 import { newCluster } from '../../test/new-cluster.js';
 import { Attempt } from './attempt.js';
 
@@ -42,32 +41,6 @@ describe('the time of an attempt', () => {
       expect(ended.finishedAt).toBeGreaterThanOrEqual(ended.createdAt + 4_100);
     },
   );
-
-  test('DEC-8 a timeout is kept although the store’s clock was set back just as it was asked for', async () => {
-    const clock = fakeClock(T0);
-    let behindMs = 0;
-    const memory = memoryStore({ clock: { now: () => clock.now() - behindMs } });
-    const store: Store = {
-      ...memory,
-      // From the fourth second to the sixth the step is being recorded; the time is up in the fifth.
-      commit: async (items) => {
-        if (!items.some(({ body }) => body.includes('step.recorded'))) return memory.commit(items);
-        await new Promise<void>((resolve) => clock.after(2_000, resolve));
-        behindMs = 10_000;
-        return memory.commit(items);
-      },
-    };
-    let runs = 0;
-    const slow = task({ name: 'slow', timeout: '5s' }, async ({ step }) => {
-      await step.run('a', () => new Promise<void>((resolve) => clock.after(4_000, resolve)));
-      return ++runs === 1 ? hang() : 'in time';
-    });
-    const rig = await testApp({ tasks: [slow], clock, store });
-    onTestFinished(() => rig.stop());
-    const { job } = await rig.app.start(slow, null);
-    expect(await rig.ended(job, { atMost: '1m' })).toMatchObject({ status: 'succeeded', retryCount: 1 });
-    expect(clock.now() - T0).toBeGreaterThanOrEqual(15_000);
-  });
 });
 
 describe('an attempt that cannot end as it should', () => {

@@ -135,7 +135,7 @@ function endAt(execution: Execution, time: number, command: HeldCommand): () => 
   };
   const ring = (): void => {
     if (engine.now() < time) arm();
-    else end(execution, command, (error) => (error.code === 'NOT_DUE' ? arm() : letGo(execution, error)));
+    else end(execution, command, (error) => letGo(execution, error));
   };
   let cancel: () => void = () => undefined;
   arm();

@@ -18,6 +18,9 @@ export type StepOptions = {
 
 export const NO_RETRY: RetryPolicy = { maxRetries: 0, baseMs: 0, maxBackoffMs: 0, jitterMs: 0 };
 const STEP_RETRY: RetryPolicy = { maxRetries: 3, baseMs: 200, maxBackoffMs: 30_000, jitterMs: 100 };
+/** The kernel takes no more retries, and no longer delays. */
+const MOST_RETRIES = 1_000_000;
+const LONGEST_MS = 9e12;
 
 /** An error that a step failed with earlier in this attempt, as the handler sees it again. */
 export class StepError extends Error {
@@ -68,11 +71,14 @@ export async function runStep(
 
 /** Looked at before the body runs: a failure that is counted by no policy could not be recorded. */
 function retryOf(step: string, asked: Partial<RetryPolicy>): RetryPolicy {
-  const policy = { ...STEP_RETRY, ...asked };
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+  const policy: RetryPolicy = { ...STEP_RETRY, ...Object.fromEntries(given) };
   for (const [option, value] of Object.entries(policy)) {
-    if (Object.hasOwn(STEP_RETRY, option) && Number.isSafeInteger(value) && value >= 0) continue;
+    const most = option === 'maxRetries' ? MOST_RETRIES : LONGEST_MS;
+    const isFine = Number.isSafeInteger(value) && value >= 0 && value <= most;
+    if (Object.hasOwn(STEP_RETRY, option) && isFine) continue;
     throw new PawlError('INVALID_OPTION', {
-      detail: `retry.${option} of step '${step}' is ${String(value)}: a retry has ${Object.keys(STEP_RETRY).join(', ')}, whole numbers from 0 up`,
+      detail: `retry.${option} of step '${step}' is ${String(value)}: a retry has ${Object.keys(STEP_RETRY).join(', ')}, whole numbers from 0 to ${most}`,
       details: { option: `retry.${option}` },
     });
   }

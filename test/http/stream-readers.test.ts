@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { PawlError } from '../../src/errors.js';
+import { eventStream } from '../../src/http/event-stream.js';
 import type { FeedHub } from '../../src/http/feed-hub.js';
 import type { FeedItem, FeedReader } from '../../src/http/feed-reader.js';
 import { followFeed } from '../../src/http/follow-feed.js';
@@ -34,6 +35,32 @@ describe('readers that are slow, or leave', () => {
     await again.leave();
   });
 
+  test('a message is sent however large it is; only what comes behind one that nobody takes is not', async () => {
+    const rig = await rigOf();
+    let hangUps = 0;
+    const request = {
+      engine: rig.engine,
+      signal: new AbortController().signal,
+      closing: new AbortController().signal,
+      admitAgain: async () => undefined,
+      hangUp: () => void (hangUps += 1),
+    };
+    const large = new Uint8Array(2_000_000);
+    const taken = eventStream(request, async ({ send, hasRoom }) => {
+      send(large);
+      await hasRoom();
+      send(large);
+    });
+    expect([(await taken.arrayBuffer()).byteLength > 4_000_000, hangUps]).toEqual([true, 0]);
+    const left = eventStream(request, async ({ send }) => {
+      send(large);
+      send(large);
+    });
+    await rig.app.idle();
+    expect(hangUps).toBe(1);
+    await left.body?.cancel();
+  });
+
   test('one that catches up slowly is waited for, and not cut', async () => {
     const rig = await rigOf();
     const first = await EventReader.open(rig, EVENTS);
@@ -61,7 +88,7 @@ describe('readers that are slow, or leave', () => {
         return async () => undefined;
       },
     } as unknown as FeedHub;
-    const reader = { read: async () => page } as unknown as FeedReader;
+    const reader = { read: async () => page, forget: () => undefined } as unknown as FeedReader;
     const leaving = new AbortController();
     let sent = 0;
     let waited: (() => void) | null = null;

@@ -216,10 +216,10 @@ onEveryStore((fresh) => {
       await testApp({ store: cluster.store, clock: cluster.clock, courier, work: false }),
       await testApp({ store: cluster.store, clock: cluster.clock, courier, work: false, seed: 2 }),
     ];
-    const { job } = await first.app.start(double, 1);
+    const jobs = await first.app.startMany(double, [{ input: 1 }, { input: 2 }, { input: 3 }]);
     await second.app.callbacks.subscribe({ url: URL_A });
     cluster.clock.advance(2_000);
-    await first.app.job(job.id).cancel({ reason: 'not needed' });
+    await Promise.all(jobs.map(({ job }) => job.cancel({ reason: 'not needed' })));
     const worker = await testApp({
       store: cluster.store,
       clock: cluster.clock,
@@ -227,8 +227,8 @@ onEveryStore((fresh) => {
       seed: 3,
       work: { lease: '10m', poll: '1s' },
     });
-    await advanceUntil(cluster.clock, () => payloads().length === 1);
-    expect(payloads()).toMatchObject([{ status: 'canceled' }]);
+    await advanceUntil(cluster.clock, () => payloads().length === 3);
+    expect(payloads().map(({ status }) => status)).toEqual(['canceled', 'canceled', 'canceled']);
     for (const one of [worker, first, second]) await one.stop();
   });
 

@@ -56,6 +56,7 @@ export class Subscriptions {
   readonly #from: Sources;
   #byTenant: ReadonlyMap<string, readonly Subscription[]> = new Map();
   #freshUntil = 0;
+  #refreshing: Promise<void> | null = null;
 
   constructor(from: Sources) {
     this.#from = from;
@@ -65,16 +66,22 @@ export class Subscriptions {
     return this.#from.clock.elapsed() >= this.#freshUntil;
   }
 
+  /** Once this process knows what there was when it asked. Those who ask meanwhile wait for the same answer. */
   async refreshIfStale(): Promise<void> {
-    if (this.isStale) await this.refresh();
+    if (!this.isStale) return;
+    this.#refreshing ??= this.refresh().finally(() => {
+      this.#refreshing = null;
+    });
+    await this.#refreshing;
   }
 
   async refresh(): Promise<void> {
-    this.#freshUntil = this.#from.clock.elapsed() + STALE_MS;
+    const freshUntil = this.#from.clock.elapsed() + STALE_MS;
     const all = await listSubscriptions(this.#from.store, null);
     const byTenant = new Map<string, Subscription[]>();
     for (const one of all) byTenant.set(one.tenantId, [...(byTenant.get(one.tenantId) ?? []), one]);
     this.#byTenant = byTenant;
+    this.#freshUntil = freshUntil;
   }
 
   /** Null: there is none. One that this process has not heard of yet may be new, and is asked for. */

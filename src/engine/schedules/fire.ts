@@ -49,7 +49,11 @@ async function fireOne(engine: Engine, schedule: Schedule): Promise<void> {
   for (const fireAt of due) {
     if (schedule.overlap !== 'allow' && (await isLive())) {
       if (schedule.overlap === 'queue') {
-        const change = { cursor: fireAt, seenUntil: now, lastJobId, lastFireAt, skipped };
+        // Those behind it were there in time; unless some were missed: these are left for when the ones that wait are through.
+        const { seenUntil = 0 } = schedule;
+        const isBehindGap = missed > 0 && fireAt <= seenUntil;
+        const seen = isBehindGap ? { skipped: schedule.skipped } : { skipped, seenUntil: now };
+        const change = { cursor: fireAt, lastJobId, lastFireAt, ...seen };
         await save(engine, schedule, change, now + QUEUE_POLL_MS);
         return;
       }

@@ -190,6 +190,27 @@ onEveryStore((fresh) => {
     },
   );
 
+  test('TSK-7 overlap queue: what was missed behind firings that wait is left out all the same', async () => {
+    const cluster = await fresh.cluster();
+    const long = task({ name: 'long' }, ({ step }) => step.waitFor('end'));
+    const first = await cluster.join([long], { lease: '5h', poll: '1m' });
+    await first.app.schedules.put(schedule(long, { ...hourly, every: '1m', overlap: 'queue' }));
+    await pass(cluster, 2.5 * MINUTE);
+    await first.stop();
+    cluster.clock.advance(HOUR);
+    const second = await cluster.join([long], { lease: '5h', poll: '1m' });
+    for (let ends = 0; ends < 4; ends++) {
+      await pass(cluster, 10_000);
+      for (const { jobId, status } of await jobsOf(cluster)) {
+        if (status === 'waiting') await second.app.job(jobId).signal('end');
+      }
+    }
+    const fired = await firingsOf(cluster);
+    expect(fired.slice(0, 2)).toEqual([MINUTE, 2 * MINUTE]);
+    expect(fired[2]).toBeGreaterThanOrEqual(62 * MINUTE);
+    expect((await second.app.schedules.get('hourly')).skipped).toBeGreaterThanOrEqual(58);
+  });
+
   test.each<[string, Partial<ScheduleDeclaration>]>([
     ['overlap', { overlap: 'whatever' as 'skip' }],
     ['catchUp', { catchUp: 'some' as 'all' }],

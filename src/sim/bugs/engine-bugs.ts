@@ -103,6 +103,6 @@ export const ENGINE_BUGS: readonly Bug[] = [
     name: 'unknown outcome taken for success',
     file: 'engine/send',
     from: '|| !goOn())\n            throw last;',
-    to: '|| !goOn())\n            throw last;\n        return { now: 0, replies: items.map(() => ({ ok: true, repeated: false })) };',
+    to: '|| !goOn())\n            throw last;\n        return { now: 0, replies: [{ ok: true, repeated: false }] };',
   },
 ];

@@ -19,7 +19,7 @@ import { changes, LOG_OF_CLAIMS, LOGGED_CHANGE, setChanged } from './write-rows.
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
 export function claim(session: Session, hints: ClaimHints, request: ClaimRequest): Promise<Claimed> {
-  return hints.unreadable.claiming(() =>
+  return hints.unreadable.claiming(request, () =>
     session.ending((db) => claimWithin(db, { session, hints, request })),
   );
 }
@@ -62,6 +62,11 @@ async function claimWithin(
   if (limit >= MANY && picked.length === limit) request.picked?.(lastTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, { recent: session.recent, reading, unreadable, now }, taken);
+  if (found.length < taken.length) {
+    const read = new Set(found.map(({ job }) => job.spec.jobId));
+    const unread = taken.filter(({ job_id }) => !read.has(job_id));
+    for (const { lane, tenant_id } of unread) rates.giveBack(lane, tenant_id);
+  }
   const items: CommitItem[] = [];
   const last: Promise<void>[] = [];
   for (let from = 0; from < found.length; from += AT_ONCE) {

@@ -47,9 +47,11 @@ export function claim(db: Session, hints: ClaimHints, request: ClaimRequest): Cl
   const loaded = loadIdle(db, { reading, unreadable, now }, taken);
   if (few === null) reading.foundCrowd();
   for (const [index, found] of loaded.entries()) {
+    const { id, lane, tenant_id } = must(taken[index], 'one is loaded for each');
+    if (found === null) rates.giveBack(lane, tenant_id);
     const item = found && decide(found, now);
     if (!found || !item?.job) continue;
-    claims.push({ id: must(taken[index], 'one is loaded for each').id, before: found.job, item });
+    claims.push({ id, before: found.job, item });
     jobs.push(item.job);
   }
   saveClaims(db, claims);

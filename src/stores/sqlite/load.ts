@@ -72,8 +72,8 @@ export function loadIdle(
   rows: readonly Idle[],
 ): (Loaded | null)[] {
   let unknown = 0;
-  const whole = (row: Idle, rest: RestOfIdle): Loaded | null =>
-    unreadable.reading(row.job_id, now, () => assembleIdle(row, rest));
+  const whole = (row: Idle, rest: RestOfIdle | undefined): Loaded | null =>
+    unreadable.reading(row.job_id, now, () => assembleIdle(row, must(rest, 'a due job has a log')));
   const found = rows.map((row): Loaded | 'missing' | null => {
     const known = remembered(db, row);
     if (known !== null) return known;
@@ -85,7 +85,7 @@ export function loadIdle(
   const read = missing.length === 0 ? NOTHING : readRest(db, missing);
   return rows.map((row, i) => {
     const one = found[i] ?? null;
-    return one === 'missing' ? whole(row, must(read.get(row.id), 'a due job has a log')) : one;
+    return one === 'missing' ? whole(row, read.get(row.id)) : one;
   });
 }
 

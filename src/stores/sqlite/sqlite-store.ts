@@ -67,7 +67,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     commitWithin: () =>
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     begin: async () => begin(db),
-    claim: (request) => unreadable.claiming(() => db.write(() => claim(db, hints, request))),
+    claim: (request) => unreadable.claiming(request, () => db.write(() => claim(db, hints, request))),
     beat(beating) {
       isHere(beating.worker);
       db.recent.begin();
