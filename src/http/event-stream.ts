@@ -68,7 +68,8 @@ export function eventStream(
         };
         let cancelKeepAlive = () => {};
         const keepAlive = (): void => {
-          send(STILL_HERE);
+          // One that has yet to take what was sent hears from us anyway.
+          if ((controller.desiredSize ?? 0) > 0) send(STILL_HERE);
           if (!gone.aborted) cancelKeepAlive = engine.alarms.set(KEEP_ALIVE_MS, keepAlive);
         };
         let cancelAdmission = () => {};

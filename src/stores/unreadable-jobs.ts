@@ -6,6 +6,8 @@ import type { Claimed, ClaimRequest, Loaded } from '../ports/store.js';
 const LEFT_ALONE_MS = 60_000;
 /** So many are left out; of more, those that were met last. Each is compared with every job that a search finds. */
 const MOST = 1_000;
+/** Of many that are told of together so many are named. */
+const MOST_NAMED = 20;
 /** How often one claim looks again because of them: bounds the time it takes. */
 const MOST_TRIES = 3;
 
@@ -36,10 +38,17 @@ export class UnreadableJobs {
     }
   }
 
-  /** Throws for one that nobody has been told of. */
+  /** Throws for those that nobody has been told of: the first of them, which names the others. */
   tell(): void {
-    const error = this.#untold.shift();
-    if (error) throw error;
+    const [first, ...others] = this.#untold.splice(0);
+    if (first === undefined) return;
+    if (others.length === 0) throw first;
+    const jobIds = others.map(({ details }) => String(details['jobId']));
+    throw new PawlError(first.code, {
+      detail: `${others.length + 1} jobs cannot be read, and are left alone, also ${jobIds.slice(0, MOST_NAMED).join(', ')}; of the first: ${String(first.cause)}`,
+      details: first.details,
+      cause: first.cause,
+    });
   }
 
   /** The ids of those that are left out. */

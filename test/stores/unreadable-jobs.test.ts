@@ -73,8 +73,14 @@ describe.each([
     for (const jobId of ['job_sick_1', 'job_sick_2', 'job_sick_4']) await spoil(jobId);
     // All that the first two looks find cannot be read.
     expect(await claimed(1)).toEqual(['job_sick_3']);
-    await expect(claimed(1)).rejects.toMatchObject(unreadable('job_sick_1'));
-    await expect(claimed(1)).rejects.toMatchObject(unreadable('job_sick_2'));
+    // Both at once: else as many claims would come to nothing as there are such jobs.
+    await expect(claimed(1)).rejects.toMatchObject({
+      code: 'EVENT_UNREADABLE',
+      details: { jobId: 'job_sick_1' },
+      message: expect.stringContaining(
+        '2 jobs cannot be read, and are left alone, also job_sick_2',
+      ) as string,
+    });
     expect(await claimed(5)).toEqual(['job_sick_5']);
     await expect(claimed(5)).rejects.toMatchObject(unreadable('job_sick_4'));
     expect(await claimed(5)).toEqual([]);

@@ -78,6 +78,8 @@ export class Subscriptions {
   async refresh(): Promise<void> {
     const freshUntil = this.#from.clock.elapsed() + STALE_MS;
     const all = await listSubscriptions(this.#from.store, null);
+    // Somebody has asked later, and was answered sooner.
+    if (freshUntil < this.#freshUntil) return;
     const byTenant = new Map<string, Subscription[]>();
     for (const one of all) byTenant.set(one.tenantId, [...(byTenant.get(one.tenantId) ?? []), one]);
     this.#byTenant = byTenant;

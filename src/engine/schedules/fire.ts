@@ -13,6 +13,8 @@ const PAGE = 500;
 const MOST_FIRINGS = 100;
 /** Times of one schedule that one round looks at: of one that fires every second, a weekend has more than may hold up the rest. */
 const MOST_LOOKED_AT = 1_000;
+/** Firings that wait for the job before them; the next are judged when there is room. */
+const MOST_WAITING = 1_000;
 /** A firing that is later than this was missed, for those who do not want to catch up. */
 const MISSED_AFTER_MS = 60_000;
 /** How often a firing that waits for the job before it looks whether that has ended. */
@@ -46,14 +48,10 @@ async function fireOne(engine: Engine, schedule: Schedule): Promise<void> {
   let { lastJobId, lastFireAt } = schedule;
   let skipped = schedule.skipped + missed;
   const isLive = async () => lastJobId !== null && (await liveJob(engine, lastJobId)) !== null;
-  for (const fireAt of due) {
+  for (const [index, fireAt] of due.entries()) {
     if (schedule.overlap !== 'allow' && (await isLive())) {
       if (schedule.overlap === 'queue') {
-        // Those behind it were there in time; unless some were missed: these are left for when the ones that wait are through.
-        const { seenUntil = 0 } = schedule;
-        const isBehindGap = missed > 0 && fireAt <= seenUntil;
-        const seen = isBehindGap ? { skipped: schedule.skipped } : { skipped, seenUntil: now };
-        const change = { cursor: fireAt, lastJobId, lastFireAt, ...seen };
+        const change = { cursor, waiting: due.slice(index), lastJobId, lastFireAt, skipped };
         await save(engine, schedule, change, now + QUEUE_POLL_MS);
         return;
       }
@@ -66,28 +64,33 @@ async function fireOne(engine: Engine, schedule: Schedule): Promise<void> {
     lastJobId = await fire(engine, schedule, fireAt);
     lastFireAt = fireAt;
   }
-  await save(engine, schedule, { cursor, lastJobId, lastFireAt, skipped });
+  const none = schedule.waiting === undefined ? {} : { waiting: [] };
+  await save(engine, schedule, { cursor, lastJobId, lastFireAt, skipped, ...none });
 }
 
 type Due = {
+  /** In order: those that have waited for the job before them come first. */
   readonly due: readonly Timestamp[];
   /** Where to go on. */
   readonly cursor: Timestamp | null;
   readonly missed: number;
 };
 
-/** What is due, by the catch-up policy. */
+/** What is due, by the catch-up policy, which judges each firing once. */
 function dueFirings(schedule: Schedule, now: Timestamp): Due {
-  const { timing, cursor: from, catchUp } = schedule;
-  const due: Timestamp[] = [];
+  const { timing, cursor: from, catchUp, waiting = [] } = schedule;
+  const due = [...waiting];
+  const most = Math.min(due.length + MOST_FIRINGS, MOST_WAITING);
   let missed = 0;
   let latest: Timestamp | null = null;
   let cursor = from;
-  for (let looked = 0; looked < MOST_LOOKED_AT && due.length < MOST_FIRINGS; looked++) {
+  for (let looked = 0; looked < MOST_LOOKED_AT && due.length < most; looked++) {
     if (cursor === null || cursor > now) break;
-    if (takesPlace(schedule, cursor, now)) due.push(cursor);
-    else if (catchUp === 'none' || latest !== null) missed += 1;
-    if (catchUp === 'latest' && due.at(-1) !== cursor) latest = cursor;
+    const isDue = takesPlace(schedule, cursor, now);
+    if (isDue) due.push(cursor);
+    // Of those that were missed the latest takes place, unless a later one does.
+    if (latest !== null || (catchUp === 'none' && !isDue)) missed += 1;
+    latest = catchUp === 'latest' && !isDue ? cursor : null;
     cursor = nextFire(timing, cursor);
   }
   if (latest === null) return { due, cursor, missed };
@@ -96,11 +99,13 @@ function dueFirings(schedule: Schedule, now: Timestamp): Due {
   return isKnown ? { due: [...due, latest], cursor, missed } : { due, cursor: latest, missed };
 }
 
-/** A firing does, whatever others are missed with it: a single time, and what has waited for the job before it. */
-function takesPlace({ timing, catchUp, seenUntil }: Schedule, fireAt: Timestamp, now: Timestamp): boolean {
-  if (timing.type === 'at' || catchUp === 'all' || (seenUntil !== undefined && fireAt <= seenUntil))
-    return true;
-  return catchUp === 'none' && fireAt >= now - MISSED_AFTER_MS;
+/**
+ * A firing does, whatever others are missed with it: a single time; and one that comes in time, where there are others that wait for
+ * the job before them.
+ */
+function takesPlace({ timing, catchUp, waiting = [] }: Schedule, fireAt: Timestamp, now: Timestamp): boolean {
+  if (timing.type === 'at' || catchUp === 'all') return true;
+  return (catchUp === 'none' || waiting.length > 0) && fireAt >= now - MISSED_AFTER_MS;
 }
 
 /** Starts the job of one firing; one that another has started is as good. */

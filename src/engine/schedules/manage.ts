@@ -80,7 +80,7 @@ async function put(
     if (known && isSame(known, asked)) return { schedule: known, isNew: false };
     const cursor = timing.type === 'at' ? timing.at : nextFire(timing, now);
     const body: ScheduleBody = known
-      ? { ...known, ...asked, cursor }
+      ? { ...known, ...asked, cursor, waiting: [] }
       : { ...asked, paused, cursor, lastFireAt: null, lastJobId: null, skipped: 0, createdAt: now };
     const version = known?.version ?? 0;
     const row = nextRow({ ...body, tenantId, scheduleId, version, nextFireAt: null }, {});
@@ -129,7 +129,9 @@ export async function pauseSchedule(engine: Engine, ref: ScheduleRef): Promise<v
 
 export async function resumeSchedule(engine: Engine, ref: ScheduleRef): Promise<void> {
   await change(engine, ref, ({ paused, timing, cursor }) =>
-    paused ? { paused: false, cursor: timing.type === 'at' ? cursor : nextFire(timing, engine.now()) } : {},
+    paused
+      ? { paused: false, waiting: [], cursor: timing.type === 'at' ? cursor : nextFire(timing, engine.now()) }
+      : {},
   );
   engine.bells.schedules.ring();
 }

@@ -22,8 +22,8 @@ export type ScheduleBody = {
   readonly paused: boolean;
   /** The first firing that has not been dealt with; null: there are no more. */
   readonly cursor: Timestamp | null;
-  /** Firings up to here were there in time, and wait for the job before them: whatever is missed later, they were not. */
-  readonly seenUntil?: Timestamp;
+  /** Firings before the cursor that take place once the job before them has ended. */
+  readonly waiting?: readonly Timestamp[];
   readonly lastFireAt: Timestamp | null;
   readonly lastJobId: string | null;
   /** Firings that a policy left out. */
