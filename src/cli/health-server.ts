@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { Inside } from '../client/pawl.js';
 import { PawlError } from '../errors.js';
 import { Doorkeeper, isLoopback } from '../http/auth.js';
@@ -21,22 +21,26 @@ export async function serveHealth(
   lag.start();
   const metrics = new Metrics(engine, { lag, streams: null });
   const door = new Doorkeeper(engine, { allowsLocal: isLoopback(host) });
-  const answers: Readonly<Record<string, (headers: Headers) => Promise<Answer>>> = {
-    '/healthz': async () => json(200, { status: 'ok' }),
-    '/readyz': () =>
-      expectReady(engine, isWorking()).then(
-        () => json(200, { status: 'ready' }),
-        (error: unknown) => json(503, { status: 'not ready', code: codeOf(error) }),
-      ),
-    '/metrics': async (headers) => {
-      const { tenantId } = await door.admit(headers, { method: 'GET', access: 'viewer' });
-      return { status: 200, body: await metrics.text(tenantId), type: METRICS_TYPE };
-    },
+  const answerTo = async ({ url, headers }: Pick<IncomingMessage, 'url' | 'headers'>): Promise<Answer> => {
+    switch (url) {
+      case '/healthz':
+        return json(200, { status: 'ok' });
+      case '/readyz':
+        return expectReady(engine, isWorking()).then(
+          () => json(200, { status: 'ready' }),
+          (error: unknown) => json(503, { status: 'not ready', code: codeOf(error) }),
+        );
+      case '/metrics': {
+        const sent = new Headers(headers as Record<string, string>);
+        const { tenantId } = await door.admit(sent, { method: 'GET', access: 'viewer' });
+        return { status: 200, body: await metrics.text(tenantId), type: METRICS_TYPE };
+      }
+      default:
+        return json(404, { status: 'not found' });
+    }
   };
   const server = createServer((request, response) => {
-    const answer = answers[request.url ?? ''] ?? (async () => json(404, { status: 'not found' }));
-    const headers = new Headers(request.headers as Record<string, string>);
-    void answer(headers)
+    void answerTo(request)
       .catch((error: unknown) =>
         json(ERROR_STATUS[codeOf(error)], { status: 'refused', code: codeOf(error) }),
       )

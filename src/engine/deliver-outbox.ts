@@ -3,7 +3,7 @@ import type { CommitItem, OutboxEntry, OutboxOutcome } from '../ports/store.js';
 import { childWaitKey, type ChildEnd, type ChildMail } from './child-mail.js';
 import type { Engine } from './engine.js';
 import { give } from './give.js';
-import { oneByOne } from './one-by-one.js';
+import { eachApart } from './each-apart.js';
 import { prepareCommit } from './prepare-commit.js';
 import { patience, send } from './send.js';
 import { deliverInbox } from './signal-job.js';
@@ -33,7 +33,7 @@ export async function deliverOutbox(engine: Engine, { leaseMs }: { leaseMs: numb
   const refused = await startChildren(engine, of('child.start'));
   const untold = await tellParents(engine, [...of('child.ended'), ...refused]);
   const missing = new Set<string>();
-  const unfit = await oneByOne(engine, of('child.cancel'), {
+  const unfit = await eachApart(engine, of('child.cancel'), {
     doing: 'cancelling a child',
     nameOf: ({ childId }) => childId,
     work: async ({ childId }) => (await cancelChild(engine, childId)) || missing.add(childId),
@@ -113,7 +113,7 @@ function tellParents(engine: Engine, ends: readonly MailOf<'child.ended'>[]): Pr
     ends.map(({ parentId, key, payload }) => engine.store.putMessage({ jobId: parentId, key, payload })),
   );
   return written.then(() =>
-    oneByOne(engine, [...new Set(ends.map(({ parentId }) => parentId))], {
+    eachApart(engine, [...new Set(ends.map(({ parentId }) => parentId))], {
       doing: 'telling a parent',
       nameOf: (parentId) => parentId,
       work: (parentId) => deliverInbox(engine, parentId),

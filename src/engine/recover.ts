@@ -2,7 +2,7 @@ import { isPastDeadline, type Command, type InterruptCause, type WorkerRef } fro
 import type { Loaded } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import { give } from './give.js';
-import { oneByOne } from './one-by-one.js';
+import { eachApart } from './each-apart.js';
 import { deliverInbox } from './signal-job.js';
 
 /** How many jobs one round looks at. Rounds follow each other at once while there is more. */
@@ -15,7 +15,7 @@ const RECOVERY: WorkerRef = { id: 'recovery', incarnation: 'recovery' };
  */
 export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null): Promise<boolean> {
   const { jobs } = await engine.store.orphans({ limit: PAGE });
-  const failed = await oneByOne(engine, jobs, {
+  const failed = await eachApart(engine, jobs, {
     doing: 'recovering a job',
     nameOf: ({ job }) => job.spec.jobId,
     work: ({ job: lost }) =>
@@ -37,7 +37,7 @@ export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null
 /** Ends waits whose time has come, and dead-letters idle jobs past their deadline. */
 export async function wakeDue(engine: Engine): Promise<boolean> {
   const { jobIds } = await engine.store.due({ limit: PAGE });
-  const failed = await oneByOne(engine, jobIds, {
+  const failed = await eachApart(engine, jobIds, {
     doing: 'ending a wait',
     nameOf: (jobId) => jobId,
     work: (jobId) => give(engine, jobId, (found) => ({ command: dueCommand(engine, found) })),
@@ -58,7 +58,7 @@ export function unreadSweep(engine: Engine): () => Promise<boolean> {
   let after: string | null = null;
   return async () => {
     const { jobIds, next } = await engine.store.unread({ after, limit: PAGE });
-    await oneByOne(engine, jobIds, {
+    await eachApart(engine, jobIds, {
       doing: 'delivering a message',
       nameOf: (jobId) => jobId,
       work: (jobId) => deliverInbox(engine, jobId),

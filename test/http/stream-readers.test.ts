@@ -150,7 +150,7 @@ describe('readers that are slow, or leave', () => {
     const live = await EventReader.open(rig, EVENTS);
     await rig.app.idle();
     const from = live.lastId;
-    const id = await start(rig);
+    const id = await start(rig, { max_retries: 50 });
     for (let n = 0; n < 30; n++) await rig.drill(id, '?transient_fail=true');
     clock.advance(200);
     await rig.app.idle();
@@ -158,6 +158,7 @@ describe('readers that are slow, or leave', () => {
     const late = await resumed(rig, EVENTS, from);
     await late.until(live.events.length);
     expect(namesOf(late.events)).toEqual(namesOf(live.events));
+    expect(live.events.length).toBeGreaterThan(60);
     expect(logs).toBeLessThan(3);
     await Promise.all([late.leave(), live.leave()]);
   });

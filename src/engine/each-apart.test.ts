@@ -5,7 +5,7 @@ import { InvariantViolation } from '../kernel/index.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { advanceUntil, fakeClock, T0, testApp } from '../testkit/index.js';
-import { oneByOne } from './one-by-one.js';
+import { eachApart } from './each-apart.js';
 
 const WORK = { lease: '10m', poll: '1s' } as const;
 
@@ -74,6 +74,6 @@ test('GUA-11 a store that does not answer is everybody’s trouble', async () =>
     throw name === 'down' ? new PawlError('STORE_UNAVAILABLE', { detail: 'it is gone' }) : new Error(name);
   };
   const all = { doing: 'it', nameOf: (name: string) => name, work };
-  expect(await oneByOne({ log }, ['a', 'b'], all)).toEqual(['a', 'b']);
-  await expect(oneByOne({ log }, ['a', 'down'], all)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+  expect(await eachApart({ log }, ['a', 'b'], all)).toEqual(['a', 'b']);
+  await expect(eachApart({ log }, ['a', 'down'], all)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
 });
