@@ -51,12 +51,12 @@ export class FeedHub {
 
   /** For one who has to catch up. */
   reader(): FeedReader {
-    return new FeedReader(this.#engine.store, { mostJobs: MOST_JOBS_OF_ONE });
+    return new FeedReader(this.#engine, { mostJobs: MOST_JOBS_OF_ONE });
   }
 
   async #start(): Promise<Stoppable> {
     let position = await this.#firstPosition();
-    const reader = new FeedReader(this.#engine.store, { mostJobs: MOST_JOBS });
+    const reader = new FeedReader(this.#engine, { mostJobs: MOST_JOBS });
     const pass = async (): Promise<boolean> => {
       const { items, next, isLast } = await reader.read(position);
       position = next;

@@ -1,6 +1,8 @@
-import { changesOf, decodeEvents, InvariantViolation, type Change, type Job } from '../kernel/index.js';
+import type { Engine } from '../engine/engine.js';
 import { readLog } from '../engine/read-log.js';
-import type { FeedPosition, LogRow, Store } from '../ports/store.js';
+import { PawlError } from '../errors.js';
+import { changesOf, decodeEvents, InvariantViolation, type Change, type Job } from '../kernel/index.js';
+import type { FeedPosition, LogRow } from '../ports/store.js';
 
 /** One commit, as listeners hear of it. */
 export type FeedItem = {
@@ -25,17 +27,17 @@ const PAGE = 500;
  * without reading its whole log again. Whoever reads elsewhere meets other states, and takes a reader of its own.
  */
 export class FeedReader {
-  readonly #store: Store;
+  readonly #engine: Engine;
   readonly #mostJobs: number;
   readonly #jobs = new Map<string, Job>();
 
-  constructor(store: Store, { mostJobs }: { mostJobs: number }) {
-    this.#store = store;
+  constructor(engine: Engine, { mostJobs }: { mostJobs: number }) {
+    this.#engine = engine;
     this.#mostJobs = mostJobs;
   }
 
   async read(after: FeedPosition): Promise<FeedPage> {
-    const { rows } = await this.#store.feed({ after, limit: PAGE });
+    const { rows } = await this.#engine.store.feed({ after, limit: PAGE });
     const items: FeedItem[] = [];
     for (const row of rows) {
       const item = await this.#itemOf(row);
@@ -49,10 +51,19 @@ export class FeedReader {
     this.#jobs.clear();
   }
 
-  /** Null: its job was purged in between. */
+  /** Null: its job was purged in between, or cannot be read, for which nobody else waits. */
   async #itemOf(row: LogRow & { position: FeedPosition }): Promise<FeedItem | null> {
     const { jobId, rev, position } = row;
-    const changes = await this.#changesOf(row);
+    const changes = await this.#changesOf(row).catch((error: unknown) => {
+      // A store that fails says nothing about the job.
+      if (error instanceof PawlError) throw error;
+      this.#engine.log.warn('a commit is left out of the feed, since it cannot be read', {
+        jobId,
+        rev,
+        error,
+      });
+      return [];
+    });
     const last = changes.at(-1)?.after;
     if (last === undefined) return null;
     this.#jobs.delete(jobId);
@@ -64,7 +75,7 @@ export class FeedReader {
   async #changesOf({ jobId, rev, body }: LogRow): Promise<readonly Change[]> {
     const before = rev === 1 ? null : this.#jobs.get(jobId);
     if (before === undefined || (before && before.rev !== rev - 1)) {
-      const changes = changesOf(await readLog(this.#store, jobId));
+      const changes = changesOf(await readLog(this.#engine.store, jobId));
       return changes.filter((change) => change.rev === rev);
     }
     const decoded = decodeEvents(body);

@@ -4,6 +4,7 @@ import { eventStream } from '../../src/http/event-stream.js';
 import type { FeedHub } from '../../src/http/feed-hub.js';
 import type { FeedItem, FeedReader } from '../../src/http/feed-reader.js';
 import { followFeed } from '../../src/http/follow-feed.js';
+import type { Store } from '../../src/ports/store.js';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
 import { fakeClock, T0 } from '../../src/testkit/index.js';
 import { ApiRig } from './api-rig.js';
@@ -181,6 +182,35 @@ describe('readers that are slow, or leave', () => {
       const response = await rig.fetch('HEAD', path, { key: 'viewer' });
       await rig.app.idle();
       expect([response.status, response.body, rig.listeners]).toEqual([200, null, 0]);
+    }
+  });
+
+  test('a commit that cannot be read is left out, and nobody waits because of it', async () => {
+    const clock = fakeClock(T0);
+    const inner = memoryStore({ clock });
+    let sick = '';
+    const spoilt = <Row extends { jobId: string; body: string }>(row: Row): Row =>
+      row.jobId === sick ? { ...row, body: 'x' } : row;
+    const store: Store = {
+      ...inner,
+      async feed(page) {
+        const reply = await inner.feed(page);
+        return { ...reply, rows: reply.rows.map(spoilt) };
+      },
+    };
+    const rig = await rigOf({ clock, store });
+    const live = await EventReader.open(rig, EVENTS);
+    await rig.app.idle();
+    const from = live.lastId;
+    sick = await start(rig);
+    const well = await start(rig);
+    clock.advance(200);
+    const late = await resumed(rig, EVENTS, from);
+    for (const reader of [live, late]) {
+      await reader.until(2);
+      const jobIds = reader.events.map(({ data }) => (data as { job_id: string }).job_id);
+      expect(jobIds).toEqual([well, well]);
+      await reader.leave();
     }
   });
 

@@ -2,7 +2,9 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { task } from '../../client/task.js';
 import type { Courier, Letter } from '../../ports/courier.js';
-import { advanceUntil, testApp, type TestApp } from '../../testkit/index.js';
+import type { Store } from '../../ports/store.js';
+import { memoryStore } from '../../stores/memory/memory-store.js';
+import { advanceUntil, fakeClock, T0, testApp, type TestApp } from '../../testkit/index.js';
 import { onEveryStore, type Fresh } from '../../../test/on-every-store.js';
 
 /** A receiver that keeps what it gets, and answers as it is told. */
@@ -264,5 +266,27 @@ test('RST-11 however many subscriptions there are, everybody is heard', async ()
   await rig.ended(job);
   await advanceUntil(rig.clock, () => payloads().length === 3);
   expect(await rig.app.callbacks.list()).toHaveLength(1_002);
+  await rig.stop();
+});
+
+test('RST-11 a job whose log cannot be read holds up nobody else’s callbacks', async () => {
+  const { courier, payloads } = receiver();
+  const clock = fakeClock(T0);
+  const store = memoryStore({ clock });
+  let sick = '';
+  const log: Store['log'] = async (jobId, page) => {
+    const reply = await store.log(jobId, page);
+    return jobId === sick ? { ...reply, rows: reply.rows.map((row) => ({ ...row, body: 'x' })) } : reply;
+  };
+  const rig = await testApp({ store: { ...store, log }, clock, tasks: [double], courier, work: false });
+  await rig.app.callbacks.subscribe({ url: URL_A });
+  sick = (await rig.app.start(double, 1)).job.id;
+  const { job } = await rig.app.start(double, 2);
+  await rig.app.work({ lease: '10m', poll: '1s' });
+  await advanceUntil(clock, () => payloads().length === 3);
+  expect(new Set(payloads().map(({ run_id }) => run_id))).toEqual(new Set([job.id]));
+  expect(clock.now() - T0).toBeLessThan(5_000);
+  sick = '';
+  await advanceUntil(clock, () => payloads().length === 6, { atMost: '1h' });
   await rig.stop();
 });

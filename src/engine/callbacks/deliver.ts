@@ -1,3 +1,4 @@
+import { PawlError } from '../../errors.js';
 import { changesOf } from '../../kernel/index.js';
 import type { OutboxEntry, OutboxOutcome } from '../../ports/store.js';
 import type { Engine } from '../engine.js';
@@ -16,6 +17,9 @@ const GIVE_UP_AFTER_MS = 3 * 86_400_000;
 /** Entries that wait in one lane. Those beyond go back for a moment, so that a slow receiver fills no memory. */
 const MOST_WAITING = 200;
 const FULL_MS = 2_000;
+
+/** What became of one attempt. The receiver has no part in it where the job cannot be read, and hears of the others. */
+type Attempt = 'delivered' | 'refused' | 'unreadable';
 
 /** What is to be brought to one receiver, one after the other. */
 type Lane = {
@@ -83,11 +87,7 @@ export class CallbackDelivery {
   async #run(subscriptionId: string, lane: Lane): Promise<void> {
     try {
       for (let entry = lane.waiting.shift(); entry !== undefined; entry = lane.waiting.shift()) {
-        const delivered = await this.#deliver(entry);
-        lane.failures = delivered ? 0 : lane.failures + 1;
-        await this.#settle(
-          delivered ? [{ entryId: entry.entryId, outcome: 'done' }] : this.#fail(lane, entry),
-        );
+        await this.#settle(this.#outcomesOf(lane, entry, await this.#deliver(entry)));
         lane.known.delete(entry.entryId);
       }
     } catch (error) {
@@ -99,15 +99,23 @@ export class CallbackDelivery {
     }
   }
 
-  /** What is behind it would most likely fail too: all of it waits, and keeps its order. */
-  #fail(lane: Lane, entry: OutboxEntry): OutboxOutcome[] {
+  #outcomesOf(lane: Lane, entry: OutboxEntry, attempt: Attempt): OutboxOutcome[] {
     const now = this.#engine.now();
-    lane.failedUntil = now + backoffMs(lane.failures);
-    const behind = lane.waiting.splice(0).map((one) => again(one, lane.failedUntil));
+    const { entryId } = entry;
+    if (attempt === 'delivered') {
+      lane.failures = 0;
+      return [{ entryId, outcome: 'done' }];
+    }
     const hopeless = now - (JSON.parse(entry.body) as CallbackBody).at > GIVE_UP_AFTER_MS;
+    const orDead = (dueAt: number): OutboxOutcome =>
+      hopeless ? { entryId, outcome: 'dead' } : again(entry, dueAt);
+    if (attempt === 'unreadable') return [orDead(now + backoffMs(entry.tries))];
+    // What is behind it would most likely fail too: all of it waits, and keeps its order.
+    lane.failures += 1;
+    lane.failedUntil = now + backoffMs(lane.failures);
     return [
-      hopeless ? { entryId: entry.entryId, outcome: 'dead' } : again(entry, lane.failedUntil),
-      ...behind,
+      orDead(lane.failedUntil),
+      ...lane.waiting.splice(0).map((one) => again(one, lane.failedUntil)),
     ];
   }
 
@@ -118,27 +126,42 @@ export class CallbackDelivery {
     }
   }
 
-  async #deliver(entry: OutboxEntry): Promise<boolean> {
+  async #deliver(entry: OutboxEntry): Promise<Attempt> {
     const body = JSON.parse(entry.body) as CallbackBody;
     const { tenantId, subscriptionId } = body;
+    const { jobId, tries } = entry;
     try {
       const subscription = await this.#engine.subscriptions.find(tenantId, subscriptionId);
       // Nobody wants to hear of it any more.
-      if (subscription === null) return true;
-      for (const [index, payload] of (await this.#payloads(subscription, body)).entries()) {
+      if (subscription === null) return 'delivered';
+      const payloads = await this.#payloads(subscription, body);
+      for (const [index, payload] of payloads.entries()) {
         await this.#post(subscription, `${entry.entryId}:${index}`, payload);
       }
-      return true;
+      return 'delivered';
     } catch (error) {
-      const { jobId, tries } = entry;
+      if (error instanceof Unreadable) {
+        this.#engine.log.warn('a callback waits: the log of its job cannot be read', {
+          subscriptionId,
+          jobId,
+          tries,
+          error: error.cause,
+        });
+        return 'unreadable';
+      }
       this.#engine.log.info('a callback was not delivered', { subscriptionId, jobId, tries, error });
-      return false;
+      return 'refused';
     }
   }
 
   async #payloads(subscription: Subscription, body: CallbackBody): Promise<readonly unknown[]> {
     if ('alert' in body) return [body.alert];
-    return callbacksOf(subscription, changesOf(await readLog(this.#engine.store, body.jobId)), body.rev);
+    try {
+      return callbacksOf(subscription, changesOf(await readLog(this.#engine.store, body.jobId)), body.rev);
+    } catch (error) {
+      // A store that fails says nothing about the job.
+      throw error instanceof PawlError ? error : new Unreadable(error);
+    }
   }
 
   async #post({ url, secret }: Subscription, id: string, payload: unknown): Promise<void> {
@@ -146,6 +169,13 @@ export class CallbackDelivery {
     const headers = signed({ id, atMs: this.#engine.now(), body }, secret);
     const { status } = await this.#engine.courier.deliver({ url, headers, body });
     if (status < 200 || status > 299) throw new Error(`the receiver answered ${status}`);
+  }
+}
+
+/** Its log is damaged, or of a later release. */
+class Unreadable extends Error {
+  constructor(cause: unknown) {
+    super('the log of a job cannot be read', { cause });
   }
 }
 
