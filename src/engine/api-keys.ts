@@ -4,6 +4,7 @@ import type { Timestamp } from '../kernel/index.js';
 import type { RecordRef } from '../ports/store.js';
 import { recordAudit } from './audit.js';
 import type { Engine } from './engine.js';
+import { putOwnRecord } from './put-own.js';
 import { sha256 } from './sha256.js';
 
 /** Each may do what those before it may. */
@@ -54,7 +55,7 @@ export async function createKey(
   ).join('');
   const key: ApiKey = { id, tenantId, role, name, createdAt: engine.now(), createdBy: by, revokedAt: null };
   const body = JSON.stringify({ ...key, secretHash: sha256(secret) } satisfies StoredKey);
-  const { saved } = await engine.store.putRecord({ ...refOf(id), version: 1, body }, 0);
+  const saved = await putOwnRecord(engine, { ...refOf(id), version: 1, body }, 0);
   if (!saved) throw new PawlError('STORE_BUSY', { detail: `the key '${id}' was made at the same moment` });
   await recordAudit(engine, {
     tenantId,
@@ -107,7 +108,7 @@ export async function revokeKey(
     const revoked: ApiKey = { ...key, revokedAt: engine.now() };
     const body = JSON.stringify({ ...revoked, secretHash } satisfies StoredKey);
     const { version } = record;
-    if ((await engine.store.putRecord({ ...refOf(id), version: version + 1, body }, version)).saved) {
+    if (await putOwnRecord(engine, { ...refOf(id), version: version + 1, body }, version)) {
       const { tenantId: owner, revokedAt } = revoked;
       const entry = { tenantId: owner, action: 'revoke_key', subject: id, by };
       await recordAudit(engine, { ...entry, at: revokedAt ?? 0, reason: null });

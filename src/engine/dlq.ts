@@ -11,6 +11,7 @@ import { recordAudit } from './audit.js';
 import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
 import { ownJob } from './own-job.js';
+import { putOwnDlqItem } from './put-own.js';
 import { createItem } from './start-jobs.js';
 import { patience, sendOne } from './send.js';
 
@@ -191,7 +192,7 @@ async function change(
     const item = await getDlqItem(engine, dlqId, authority);
     if (item.status !== 'open') throw conflict(item);
     const changed = how(item);
-    if ((await engine.store.putDlqItem(changed)).saved) {
+    if (await putOwnDlqItem(engine, changed)) {
       const last = changed.trail.at(-1);
       if (last) await recordAudit(engine, { tenantId: item.tenantId, subject: dlqId, ...last });
       return changed;

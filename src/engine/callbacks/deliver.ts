@@ -113,10 +113,7 @@ export class CallbackDelivery {
     // What is behind it would most likely fail too: all of it waits, and keeps its order.
     lane.failures += 1;
     lane.failedUntil = now + backoffMs(lane.failures);
-    return [
-      orDead(lane.failedUntil),
-      ...lane.waiting.splice(0).map((one) => again(one, lane.failedUntil)),
-    ];
+    return [orDead(lane.failedUntil), ...lane.waiting.splice(0).map((one) => again(one, lane.failedUntil))];
   }
 
   async #settle(outcomes: readonly OutboxOutcome[]): Promise<void> {

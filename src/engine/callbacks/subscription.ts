@@ -39,12 +39,9 @@ export async function subscribe(engine: Engine, asked: NewSubscription): Promise
   const body = JSON.stringify(subscription);
   const ref = { kind: 'subscription', tenantId, id } as const;
   const { saved } = await engine.store.putRecord({ ...ref, version: 1, body }, 0);
-  if (!saved) {
-    const { record } = await engine.store.record(ref);
-    if (record) return JSON.parse(record.body) as Subscription;
-  }
+  const { record } = saved ? { record: null } : await engine.store.record(ref);
   await engine.subscriptions.refresh();
-  return subscription;
+  return record === null ? subscription : (JSON.parse(record.body) as Subscription);
 }
 
 export async function unsubscribe(
