@@ -50,6 +50,25 @@ describe('GUA-13 a job that cannot be read holds up no other', () => {
     await rig.stop();
   });
 
+  test('whose waits end, however many such there are, and each is told of once in a minute', async () => {
+    const nap = task({ name: 'nap' }, ({ step }) => step.sleep('nap', '1m'));
+    const { clock, store, unreadable } = damaged();
+    const { errors, log } = listener();
+    const rig = await testApp({ tasks: [nap], clock, store, log, work: { ...WORK, concurrency: 500 } });
+    const sick = await rig.app.startMany(
+      nap,
+      Array.from({ length: 450 }, () => ({ input: null })),
+    );
+    await advanceUntil(clock, async () => (await rig.app.counts()).waiting === 450);
+    const { job } = await rig.app.start(nap, null);
+    for (const one of sick) unreadable.add(one.job.id);
+    const startedAt = clock.now();
+    await advanceUntil(clock, async () => (await job.status()).status === 'succeeded');
+    expect(clock.now() - startedAt).toBeLessThan(65_000);
+    expect(errors).toHaveLength(450);
+    await rig.stop();
+  });
+
   test('whose children have ended', async () => {
     const child = task({ name: 'child' }, ({ step }) => step.sleep('nap', '1m'));
     const parent = task({ name: 'parent' }, ({ step }) => step.call('child', child, null));

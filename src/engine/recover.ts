@@ -1,4 +1,10 @@
-import { isPastDeadline, type Command, type InterruptCause, type WorkerRef } from '../kernel/index.js';
+import {
+  isPastDeadline,
+  type Command,
+  type InterruptCause,
+  type Timestamp,
+  type WorkerRef,
+} from '../kernel/index.js';
 import type { Loaded } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import { give } from './give.js';
@@ -34,16 +40,26 @@ export async function recoverOrphans(engine: Engine, restarted: WorkerRef | null
   return jobs.length === PAGE && failed.length < PAGE;
 }
 
-/** Ends waits whose time has come, and dead-letters idle jobs past their deadline. */
-export async function wakeDue(engine: Engine): Promise<boolean> {
-  const { jobIds } = await engine.store.due({ limit: PAGE });
-  const failed = await eachApart(engine, jobIds, {
-    doing: 'ending a wait',
-    nameOf: (jobId) => jobId,
-    work: (jobId) => give(engine, jobId, (found) => ({ command: dueCommand(engine, found) })),
-  });
-  // All of the same would come again at once, and fail again.
-  return jobIds.length === PAGE && failed.length < PAGE;
+/** How long a job whose timer failed is left alone, and how many such are remembered. */
+const LEFT_ALONE_MS = 60_000;
+const MOST_LEFT_ALONE = 10_000;
+
+/** Ends waits whose time has come, and dead-letters idle jobs past their deadline. Those that fail are not in the way of others. */
+export function timerLoop(engine: Engine): () => Promise<boolean> {
+  const failedAt = new Map<string, Timestamp>();
+  return async () => {
+    const now = engine.now();
+    for (const [jobId, at] of failedAt) if (at + LEFT_ALONE_MS <= now) failedAt.delete(jobId);
+    const { jobIds } = await engine.store.due({ limit: PAGE, except: [...failedAt.keys()] });
+    const failed = await eachApart(engine, jobIds, {
+      doing: 'ending a wait',
+      nameOf: (jobId) => jobId,
+      work: (jobId) => give(engine, jobId, (found) => ({ command: dueCommand(engine, found) })),
+    });
+    for (const jobId of failed.slice(0, MOST_LEFT_ALONE - failedAt.size)) failedAt.set(jobId, now);
+    // Where there are too many, the same would come again at once, and fail again.
+    return jobIds.length === PAGE && failedAt.size < MOST_LEFT_ALONE;
+  };
 }
 
 function dueCommand(engine: Engine, { job }: Loaded): Command {

@@ -5,7 +5,7 @@ import { Bell } from './bell.js';
 import { CallbackDelivery } from './callbacks/deliver.js';
 import { deliverOutbox } from './deliver-outbox.js';
 import type { Engine } from './engine.js';
-import { recoverOrphans, unreadSweep, wakeDue } from './recover.js';
+import { recoverOrphans, timerLoop, unreadSweep } from './recover.js';
 import { repeat, type Loop, type Stoppable } from './repeat.js';
 import { retentionSweep, sweepEveryMs, type Retention } from './retention.js';
 import { fireDue } from './schedules/fire.js';
@@ -28,7 +28,7 @@ export function startUpkeep(
   const alone = () => new Bell(engine.alarms);
   const delivery = new CallbackDelivery(engine);
   const loops: Loop[] = [
-    { name: 'the timer loop', bell: timers, everyMs: pollMs, pass: () => wakeDue(engine) },
+    { name: 'the timer loop', bell: timers, everyMs: pollMs, pass: timerLoop(engine) },
     {
       name: 'the outbox loop',
       bell: outbox,

@@ -87,8 +87,14 @@ export interface Store {
     after: string | null;
     limit: number;
   }): Promise<Reply<{ readonly jobIds: readonly string[]; readonly next: string | null }>>;
-  /** Waiting jobs of which a wait has expired, and idle ones past their deadline. */
-  due(page: { limit: number }): Promise<Reply<{ readonly jobIds: readonly string[] }>>;
+  /**
+   * Waiting jobs of which a wait has expired, and idle ones past their deadline: those first whose time came first, of the same time those
+   * that were created first. Without `except`.
+   */
+  due(page: {
+    limit: number;
+    except: readonly string[];
+  }): Promise<Reply<{ readonly jobIds: readonly string[] }>>;
   list(
     filter: ListFilter,
   ): Promise<Reply<{ readonly rows: readonly JobRow[]; readonly next: string | null }>>;

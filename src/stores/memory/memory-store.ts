@@ -79,10 +79,13 @@ export function memoryStore({
     async log(jobId, { fromRev, limit }) {
       return { now: now(), rows: jobs.get(jobId)?.log.slice(fromRev - 1, fromRev - 1 + limit) ?? [] };
     },
-    async due({ limit }) {
-      const isDue = (at: number | null) => at !== null && at <= now();
-      const found = [...jobs.values()].filter(({ row }) => isDue(row.wakeAt) || isDue(row.deadlineAt));
-      return { now: now(), jobIds: found.slice(0, limit).map(({ row }) => row.jobId) };
+    async due({ limit, except }) {
+      const dueAt = ({ wakeAt, deadlineAt }: JobRow) => Math.min(wakeAt ?? Infinity, deadlineAt ?? Infinity);
+      const rows = [...jobs.values()].map(({ row }) => row);
+      const found = rows
+        .filter((row) => dueAt(row) <= now() && !except.includes(row.jobId))
+        .toSorted((a, b) => dueAt(a) - dueAt(b));
+      return { now: now(), jobIds: found.slice(0, limit).map(({ jobId }) => jobId) };
     },
     async list({ tenantId, statuses, task, limit, cursor }) {
       const matches = (row: JobRow) =>

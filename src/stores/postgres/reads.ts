@@ -86,14 +86,20 @@ function readPosition(after: FeedPosition | null): { xid: string; jobId: string;
   return { xid, jobId, rev };
 }
 
-export async function due(db: Queries, { limit }: { limit: number }): Promise<Reply<{ jobIds: string[] }>> {
+/** As many by each of the two small indexes, however many more are due. */
+export async function due(
+  db: Queries,
+  { limit, except }: { limit: number; except: readonly string[] },
+): Promise<Reply<{ jobIds: string[] }>> {
   const now = await db.now();
+  const first = (column: string): string =>
+    `(SELECT ${column} AS at, created_xid, job_id FROM pawl.jobs WHERE ${column} <= $1 AND job_id <> ALL($2)
+     ORDER BY ${column}, created_xid, job_id LIMIT $3)`;
   const rows = await db.rows<{ job_id: string }>(
-    `SELECT job_id FROM (SELECT job_id, created_xid FROM pawl.jobs WHERE wake_at <= $1
-     UNION SELECT job_id, created_xid FROM pawl.jobs WHERE deadline_at <= $1) found ORDER BY created_xid, job_id LIMIT $2`,
-    [now, limit],
+    `SELECT job_id FROM (${first('wake_at')} UNION ALL ${first('deadline_at')}) AS found ORDER BY at, created_xid, job_id`,
+    [now, except, limit],
   );
-  return { now, jobIds: rows.map(({ job_id }) => job_id) };
+  return { now, jobIds: [...new Set(rows.map(({ job_id }) => job_id))].slice(0, limit) };
 }
 
 /** Newest first. The cursor is the place of the last job of the page before, whatever is added or deleted meanwhile. */

@@ -46,8 +46,8 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX jobs_claim ON pawl.jobs (lane, tenant_id, gate, (-priority), due_at, job_id) WHERE ready;
   CREATE INDEX jobs_timer ON pawl.jobs (due_at) WHERE NOT ready AND NOT held AND due_at IS NOT NULL;
   CREATE INDEX jobs_gate ON pawl.jobs (tenant_id, gate) WHERE incarnation IS NOT NULL AND gate <> '';
-  CREATE INDEX jobs_wake ON pawl.jobs (wake_at) WHERE wake_at IS NOT NULL;
-  CREATE INDEX jobs_deadline ON pawl.jobs (deadline_at) WHERE deadline_at IS NOT NULL;
+  CREATE INDEX jobs_wake ON pawl.jobs (wake_at, created_xid, job_id) WHERE wake_at IS NOT NULL;
+  CREATE INDEX jobs_deadline ON pawl.jobs (deadline_at, created_xid, job_id) WHERE deadline_at IS NOT NULL;
   CREATE INDEX jobs_held ON pawl.jobs (incarnation) WHERE incarnation IS NOT NULL;
   CREATE INDEX jobs_retrying ON pawl.jobs (tenant_id) WHERE status = 'retrying';
   CREATE INDEX jobs_resting ON pawl.jobs (tenant_id) WHERE NOT ready AND incarnation IS NULL AND finished_at IS NULL;

@@ -111,7 +111,7 @@ export async function randomTraffic(rig: Rig, operations: readonly Draws[]): Pro
         return say('outbox', entries);
       }
       case 7:
-        return say('due', (await store.due({ limit: 5 })).jobIds);
+        return say('due', (await store.due({ limit: 5, except: [] })).jobIds);
       default: {
         const { found } = await store.load(jobId);
         if (!found) return say('load', null);

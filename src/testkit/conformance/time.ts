@@ -10,19 +10,38 @@ export const timers: Topic = {
       const waits = [aWait({ expiresAt: rig.clock.now() + 1_000 })];
       await rig.give('job_timer_1', command('begin-wait', { attemptId: attemptId ?? '', waits }));
       rig.clock.advance(999);
-      deepStrictEqual((await rig.store.due({ limit: 10 })).jobIds, []);
+      deepStrictEqual((await rig.store.due({ limit: 10, except: [] })).jobIds, []);
       rig.clock.advance(1);
-      deepStrictEqual((await rig.store.due({ limit: 10 })).jobIds, ['job_timer_1']);
+      deepStrictEqual((await rig.store.due({ limit: 10, except: [] })).jobIds, ['job_timer_1']);
       await rig.give('job_timer_1', command('expire-waits', { now: rig.clock.now() }));
-      deepStrictEqual((await rig.store.due({ limit: 10 })).jobIds, []);
+      deepStrictEqual((await rig.store.due({ limit: 10, except: [] })).jobIds, []);
     },
     'an idle job is due at its deadline, a running one is its holder’s affair': async (rig) => {
       const deadlineAt = rig.clock.now() + 1_000;
       await rig.running('job_timer_2', { deadlineAt });
       await rig.create('job_timer_3', { deadlineAt });
       rig.clock.advance(1_000);
-      deepStrictEqual((await rig.store.due({ limit: 10 })).jobIds, ['job_timer_3']);
+      deepStrictEqual((await rig.store.due({ limit: 10, except: [] })).jobIds, ['job_timer_3']);
     },
+    'the earliest come first, of the same time those that were created first, and some can be left out':
+      async (rig) => {
+        const now = rig.clock.now();
+        const { attemptId } = await rig.running('job_timer_7', { deadlineAt: now + 3_000 });
+        const waits = [aWait({ expiresAt: now + 1_500 })];
+        await rig.give('job_timer_7', command('begin-wait', { attemptId: attemptId ?? '', waits }));
+        for (const [jobId, after] of [
+          ['job_timer_6', 2_000],
+          ['job_timer_5', 2_000],
+          ['job_timer_4', 1_000],
+        ] as const)
+          await rig.create(jobId, { deadlineAt: now + after });
+        rig.clock.advance(3_000);
+        const due = async (limit: number, ...except: string[]) =>
+          (await rig.store.due({ limit, except })).jobIds.map((jobId) => jobId.slice(-1)).join('');
+        equal(await due(10), '4765');
+        equal(await due(3), '476');
+        equal(await due(2, 'job_timer_4', 'job_timer_6'), '75');
+      },
   },
 };
 
