@@ -24,7 +24,7 @@ const text = ['version: 1', 'name: wide', `inventory: { hosts: { ${hosts} } }`, 
 
 /** The least that 4,000 processes cost: no state at all. */
 async function measure(name: string, url: string | null, folder: string): Promise<void> {
-  const opened = url === null ? null : await openRunStates(url, { clock });
+  const opened = url === null ? null : await openRunStates(url, { clock, log: console });
   let [writes, bytes] = [0, 0];
   const counted: RunStateStore | null = opened && {
     ...opened,

@@ -4,7 +4,7 @@ import { FAILURES } from './error-registry/failures.js';
 import { REJECTIONS } from './error-registry/rejections.js';
 import { REQUEST_ERRORS, type RequestErrorCode } from './error-registry/request-errors.js';
 import { STORE_ERRORS, type StoreErrorCode } from './error-registry/store-errors.js';
-import type { FailureCode, RejectionCode } from './kernel/index.js';
+import { UnreadableLog, type FailureCode, type RejectionCode } from './kernel/index.js';
 
 export type { ErrorEntry } from './error-registry/error-entry.js';
 
@@ -38,4 +38,16 @@ export class PawlError extends Error {
     this.retryable = ERRORS[code].retryable;
     this.details = details;
   }
+}
+
+/** What went wrong, as one who asked is told; null if it has no code, and so is a bug of ours. */
+export function knownError(error: unknown): PawlError | null {
+  if (error instanceof PawlError) return error;
+  if (!(error instanceof UnreadableLog)) return null;
+  const { code, jobId, message } = error;
+  return new PawlError(code, {
+    detail: `job ${jobId} cannot be read: ${message}`,
+    details: { jobId },
+    cause: error,
+  });
 }

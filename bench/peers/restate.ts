@@ -13,8 +13,10 @@ type Sdk = {
   service(definition: { name: string; handlers: Record<string, Handler> }): unknown;
   endpoint(): Endpoint;
 };
-type Sender = Record<string, (input: string) => Promise<unknown>>;
+type SendOptions = { readonly opts: unknown };
+type Sender = Record<string, (input: string, options?: SendOptions) => Promise<unknown>>;
 type Clients = {
+  readonly rpc: { sendOpts(options: { delay: number }): SendOptions };
   connect(options: { url: string }): { serviceSendClient(service: { name: string }): Sender };
 };
 
@@ -25,7 +27,7 @@ export const peer: Peer = {
   name: 'restate',
   packages: ['@restatedev/restate-server', '@restatedev/restate-sdk'],
   settings:
-    'sends one by one (it has no bulk); a drain is timed from the first send, since its server hands jobs on at once',
+    'sends one by one (it has no bulk); the jobs of a drain are sent before, with a delay that ends for all of them when the time begins',
   on: 'restate',
   share: { 'single-starts': 0.25, 'bulk-starts': 0.1, drain: 0.25, 'five-steps': 0.2 },
   async open(url, handlers) {
@@ -36,8 +38,10 @@ export const peer: Peer = {
     const sender = clients.connect({ url: address.origin }).serviceSendClient({ name: 'bench' });
     let server: Http2Server | null = null;
     return {
-      startsAtOnce: true,
       start: (kind, input) => sender[NAMES[kind]]?.(input) ?? Promise.reject(new Error(kind)),
+      startLater: (kind, input, delayMs) =>
+        sender[NAMES[kind]]?.(input, clients.rpc.sendOpts({ delay: Math.ceil(delayMs) })) ??
+        Promise.reject(new Error(kind)),
       async work() {
         server = await serve(handlers);
         const { port } = server.address() as AddressInfo;

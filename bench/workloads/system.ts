@@ -26,8 +26,11 @@ export interface System {
   /** How many jobs have not ended, as the store knows it. */
   left(): Promise<number>;
   close(): Promise<void>;
-  /** Jobs cannot wait for a worker that is not there yet, so that a drain begins with the first start. */
-  readonly startsAtOnce?: boolean;
+  /**
+   * For a system whose jobs cannot wait for a worker that is not there yet: starts one that is due later. Its worker is there from the
+   * beginning, and a backlog is what falls due at the same moment.
+   */
+  readonly startLater?: (kind: Kind, input: string, delayMs: number) => Promise<unknown>;
 }
 
 export type OpenSystem = (url: string, handlers: Handlers, aim: Aim) => Promise<System>;

@@ -21,6 +21,11 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
+/** Whether an act was refused for good: nothing was done, and the same again would be refused again. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof Refusal && error.status < 500 && error.code !== 'IDEMPOTENCY_IN_PROGRESS';
+}
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export type Query = Readonly<Record<string, string | number | null | undefined>>;
 type Options = {

@@ -6,7 +6,8 @@ import { held } from './hold.js';
 
 export type JobEvents = {
   readonly events: readonly LogEvent[];
-  readonly state: StreamState;
+  /** `refused`: it will not be asked again. */
+  readonly state: StreamState | 'refused';
   readonly error: unknown;
 };
 
@@ -51,7 +52,7 @@ export function useJobEvents(jobId: string): JobEvents {
       followStream(streamOf(jobId), { signal, endsWith: 'end', onMessages, onState }, lastId).catch(
         (error: unknown) => {
           isOver = true;
-          hear({ state: 'lost', error });
+          hear({ state: 'refused', error });
         },
       );
     };

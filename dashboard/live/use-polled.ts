@@ -33,16 +33,20 @@ export function usePolled<T>(
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let underWay: AbortController | null = null;
+    /** Something has happened since it was asked. */
+    let isStale = false;
     const settle = (change: (before: T | null) => { data: T | null; error: unknown }): void => {
       setState((before) => ({ key, ...change(before.key === key ? before.data : null) }));
       underWay = null;
-      if (everyMs !== null && !document.hidden) timer = setTimeout(run, everyMs);
+      if (isStale) run();
+      else if (everyMs !== null && !document.hidden) timer = setTimeout(run, everyMs);
     };
     const run = (): void => {
       clearTimeout(timer);
-      if (asked.current === key && (held.value > 0 || document.hidden)) return;
+      // Waited for, not cut off: where things happen faster than the server answers, nothing would ever be shown.
+      isStale = underWay !== null;
+      if (isStale || (asked.current === key && (held.value > 0 || document.hidden))) return;
       asked.current = key;
-      underWay?.abort();
       const request = new AbortController();
       underWay = request;
       latest.current(request.signal).then(

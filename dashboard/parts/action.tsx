@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Unreachable } from '../api/call.js';
+import { isFinal } from '../api/call.js';
 import { useHold } from '../live/hold.js';
 import { Problem } from './problem.js';
 
@@ -53,8 +53,8 @@ function Asking<T>({ close, ...props }: Props<T> & { readonly close: () => void 
     act(once.current).then(
       (result) => setState({ at: 'done', result }),
       (error: unknown) => {
-        // Whoever was answered may change what they ask for; it is another act then.
-        if (!(error instanceof Unreachable)) once.current = newKey();
+        // Whoever was refused may change what they ask for; it is another act then. Otherwise this one may have been done.
+        if (isFinal(error)) once.current = newKey();
         setState({ at: 'refused', error });
       },
     );

@@ -108,6 +108,7 @@ const WORDS = {
   connecting: ['connecting', 'connecting to its events …'],
   live: ['live', 'followed live'],
   lost: ['lost', 'its events are not heard at the moment; it is tried again'],
+  refused: ['lost', 'its events cannot be heard'],
   ended: ['ended', 'it has ended: nothing more will happen'],
 } as const;
 

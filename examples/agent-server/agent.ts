@@ -60,7 +60,7 @@ export class Agent {
       void tracker.finish({ status: 'failed', message: 'the run could not be saved' });
       throw new PawlError('STORE_UNAVAILABLE', { detail: 'the run could not be saved, and was not begun' });
     }
-    await this.#begin(tracker.runId, loaded);
+    await this.#begin(tracker.runId, loaded, { isNew: true });
     const run = await this.#runs.status(tracker.runId);
     // Cancelled before its job was there to be cancelled.
     if (run.status === 'canceled') await this.#cancelJob(run.run_id, run.message ?? '');
@@ -114,11 +114,11 @@ export class Agent {
   }
 
   /** Resolves once the job of the run has been started, or found. It is carried out beside whoever waits for that. */
-  async #begin(runId: string, loaded: Loaded): Promise<void> {
+  async #begin(runId: string, loaded: Loaded, { isNew }: { isNew: boolean }): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const { store, leaseMs: lease } = this.#options;
       const { signal } = this.#stopping;
-      const ended = carryOut(loaded, { store, runId, lease, signal, onStarted: () => resolve() })
+      const ended = carryOut(loaded, { store, runId, lease, signal, isNew, onStarted: () => resolve() })
         .catch(async (error: unknown) => {
           await this.#giveUp(runId, error).finally(() => reject(error));
         })
@@ -128,11 +128,14 @@ export class Agent {
     });
   }
 
-  /** Goes on with a run. Its workflow may have changed since, or be gone: then it will not go on, and its state says why. */
+  /**
+   * Goes on with a run, once the store answers. Its workflow may have changed since, or be gone: then it will not go on, and its
+   * state says why.
+   */
   async #resume({ run_id: runId, workflow_name: workflow }: RunSummary): Promise<void> {
     try {
       const loaded = await this.#load(workflow);
-      await this.#begin(runId, loaded);
+      await this.#begin(runId, loaded, { isNew: false });
     } catch (error) {
       console.error(`Run ${runId} does not go on:`, error);
       await this.#giveUp(runId, error);

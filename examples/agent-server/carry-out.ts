@@ -6,10 +6,16 @@ const AGAIN_MS = 1_000;
 
 type Options = ApplyOptions & Required<Pick<ApplyOptions, 'runId' | 'signal' | 'onStarted'>>;
 
-/** Until the run has ended, or is stopped here. A store that fails meanwhile is waited for: the run is in it, and goes on. */
-export async function carryOut(loaded: Loaded, options: Options): Promise<void> {
+/**
+ * Until the run has ended, or is stopped here. A store that fails meanwhile is waited for: the run is in it, and goes on. `isNew`:
+ * until the run has started it is not, and whoever asked for it is told.
+ */
+export async function carryOut(
+  loaded: Loaded,
+  { isNew, ...options }: Options & { isNew: boolean },
+): Promise<void> {
   const { runId, signal } = options;
-  let hasStarted = false;
+  let hasStarted = !isNew;
   const onStarted = (): void => {
     hasStarted = true;
     options.onStarted(runId);

@@ -42,7 +42,7 @@ const INTRODUCTION = `# The command line
 | 2         | wrong usage, a bad config, input that does not fit, an id that is not there, a file that cannot be read or written |
 | 3         | refused by a rule: a state that does not allow it, a key that is taken, a job that was cancelled |
 | 70        | a bug of ours                                                                                 |
-| 75        | try again later: the store cannot be reached, or the job did not end in time                   |
+| 75        | try again later: the store cannot be used, or the job did not end in time                      |
 | 77        | not allowed                                                                                   |
 
 ## Config

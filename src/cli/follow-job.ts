@@ -1,6 +1,5 @@
 import { stepsOf, type StepSnapshot } from '../contracts/index.js';
 import { awaitEnd } from '../engine/await-end.js';
-import { toMs, type Duration } from '../engine/duration.js';
 import type { Engine } from '../engine/engine.js';
 import { readLog, type NamedCommit } from '../engine/read-log.js';
 import { readTime } from '../engine/schedules/timing.js';
@@ -19,9 +18,8 @@ const QUIET_LOOKS = 5;
 export async function followJob(
   { console }: Pick<Shell, 'console'>,
   engine: Engine,
-  { jobId, timeout, shows }: { jobId: string; timeout: Duration | null; shows: boolean },
+  { jobId, timeoutMs, shows }: { jobId: string; timeoutMs: number | null; shows: boolean },
 ): Promise<Job> {
-  const timeoutMs = timeout === null ? null : toMs(timeout, 'timeout');
   if (!shows) return awaitEnd(engine, jobId, { timeoutMs });
   const say = (line: string): void => console.err(`${oneLine(line)}\n`);
   say(`Job ${jobId} is started.`);

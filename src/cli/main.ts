@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { text as readAll } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { run } from './program.js';
+import { run, WORKING } from './program.js';
 
 const console = {
   out: (text: string) => process.stdout.write(text),
@@ -13,11 +13,17 @@ const console = {
   isTerminal: process.stderr.isTTY,
   readInput: () => readAll(process.stdin),
 };
-// Whoever reads has read enough, as `head` does: there is nobody left to tell.
+const args = process.argv.slice(2);
+/** Throws what is wrong with a stream, unless nobody reads it any more: its reader has ended, or its terminal is closed. */
+const expectUnread = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+};
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0);
-  throw error;
+  expectUnread(error);
+  // Whoever reads has read enough, as `head` does: one who only prints has nobody left to tell.
+  if (!WORKING.has(args[0])) process.exit(0);
 });
-const code = await run(process.argv.slice(2), console, [process.execPath, fileURLToPath(import.meta.url)]);
+process.stderr.on('error', expectUnread);
+const code = await run(args, console, [process.execPath, fileURLToPath(import.meta.url)]);
 // Modules of the application may have timers and connections open, which would keep a process that is done from ending.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

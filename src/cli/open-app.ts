@@ -5,6 +5,7 @@ import { systemClock } from '../client/system-clock.js';
 import { defined } from '../http/defined.js';
 import { configOf, storeOf } from './config/settings.js';
 import type { Flags, Shell } from './shell.js';
+import { warnOfMemory } from './warn-of-memory.js';
 
 export type OpenApp = Inside & { readonly app: Pawl };
 
@@ -16,13 +17,14 @@ type Opening = {
 };
 
 /** Opens the store that is meant, for as long as a command works on it. */
-export async function withApp(
+export async function withApp<T>(
   shell: Shell,
   flags: Flags,
-  work: (open: OpenApp) => Promise<number>,
+  work: (open: OpenApp) => Promise<T>,
   { creates = false, commands = false }: Opening = {},
-): Promise<number> {
+): Promise<T> {
   const url = await storeOf(flags, shell);
+  warnOfMemory(shell.console, url);
   const { alerts } = commands ? (await configOf(flags, shell)).config : {};
   const store = await openStore(url, { clock: systemClock, migrations: creates ? 'migrate' : 'verify' });
   // An alert is for whoever looks after the store; whoever gave the command is told by its answer.

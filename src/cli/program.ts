@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { knownError } from '../errors.js';
 import { errorLine, printError, type Console } from './console.js';
 import type { Self } from './crash-test.js';
 import { EXIT_CODES_HELP, exitCodeOf, USAGE } from './exit-code.js';
@@ -33,6 +34,9 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   'crash-writer': async () => (await import('./commands/crash-writer.js')).registerCrashWriter,
 };
 
+/** What these do is not for whoever reads what they print, and goes on without. */
+export const WORKING: ReadonlySet<string | undefined> = new Set(['dev', 'server', 'worker', 'apply']);
+
 /** Those that a command line needs: for help, and for what there is not, all of them. */
 function commandsFor([name = '']: readonly string[]): Promise<Register[]> {
   const named = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -65,8 +69,9 @@ export async function run(
       if (json) console.err(usageError(error));
       return USAGE;
     }
-    printError(console, error, { json });
-    return exitCodeOf(error);
+    const known = knownError(error) ?? error;
+    printError(console, known, { json });
+    return exitCodeOf(known);
   }
 }
 

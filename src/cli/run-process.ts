@@ -46,8 +46,13 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
       const { serve } = await import('../http/serve.js');
       serving = await serve(app, { ...settings.server, defaultTask: settings.defaultTask });
     }
+    if (roles.health) {
+      const inside = Pawl.inside(app);
+      // Before it works, and once it works no more, it is not ready.
+      const isWorking = (): boolean => inside.isWorking() ?? false;
+      health = await serveHealth({ ...inside, isWorking }, roles.health);
+    }
     if (roles.works) await app.work({ ...settings.worker, stopOnSignal: false, onStopped: watch.fail });
-    if (roles.health) health = await serveHealth(Pawl.inside(app), roles.health);
     announce(shell, settings, roles, serving);
     const how = await watch.stopped;
     if (how.by === 'error') throw how.error;

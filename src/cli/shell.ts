@@ -70,6 +70,11 @@ export function numberOption(
   });
 }
 
+/** An option as it is written: `workerId` is `--worker-id`. */
+export function flagOf(name: string): string {
+  return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** Shown under a command's help. */
 export function examples(of: Command, ...lines: readonly string[]): Command {
   return of.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`);

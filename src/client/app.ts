@@ -1,5 +1,4 @@
 import { PawlError } from '../errors.js';
-import { toMs, type Duration } from '../engine/duration.js';
 import type { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newJob, type NewJob, type StartOptions } from '../engine/new-job.js';
@@ -22,22 +21,9 @@ import { JobHandle } from './job-handle.js';
 import { Schedules } from './schedules.js';
 import { stopOnSignal } from './stop-on-signal.js';
 import type { AnyTask, Task } from './task.js';
+import { readWorkOptions, type WorkOptions } from './work-options.js';
 
-export type WorkOptions = {
-  /** How many jobs run at once in this process. */
-  readonly concurrency?: number;
-  /** A name that this process keeps across restarts: what it left behind is then taken up at once. */
-  readonly workerId?: string;
-  readonly lease?: Duration;
-  readonly poll?: Duration;
-  readonly queues?: readonly string[];
-  /** How long running jobs get to end when the worker stops. */
-  readonly drain?: Duration;
-  /** Stop on SIGTERM and SIGINT before the process ends. On unless switched off. */
-  readonly stopOnSignal?: boolean;
-  /** Told when the worker has to stop by itself, such as when another has its id. */
-  readonly onStopped?: (error: PawlError) => void;
-};
+export type { WorkOptions } from './work-options.js';
 
 /** `tx`: a `pg` client with an open transaction on the same database. The job exists if and when it commits. */
 export type StartWith = StartOptions & { readonly tx?: unknown };
@@ -48,11 +34,6 @@ export type EffectDecision =
   | { readonly verdict: 'notHappened' }
   | { readonly verdict: 'fail' };
 
-const DEFAULT_CONCURRENCY = 50;
-const DEFAULT_LEASE: Duration = '30s';
-const DEFAULT_POLL: Duration = '1s';
-const DEFAULT_DRAIN: Duration = '10s';
-
 type Parts = {
   readonly tasks: readonly AnyTask[];
   readonly hooks: Hooks;
@@ -61,11 +42,15 @@ type Parts = {
   readonly session: RemoteSession | null;
 };
 
+/** `started`: once it works, or could not begin to. */
+type Working = { readonly worker: Worker; readonly drainMs: number; readonly started: Promise<void> };
+
 export type Inside = {
   readonly engine: Engine;
   readonly tasks: readonly TaskDefinition[];
   /** Whether its worker is able to work; null while it has none. */
   readonly isWorking: () => boolean | null;
+  readonly retention: Retention | null;
 };
 
 const isRead = (input: ReadInput | Promise<ReadInput>): input is ReadInput => !(input instanceof Promise);
@@ -89,7 +74,7 @@ export class Pawl {
   readonly callbacks: Callbacks;
   readonly alerts: Alerts;
   readonly evidence: Evidence;
-  readonly #worker: { current: Worker | null; drainMs: number } = { current: null, drainMs: 0 };
+  #working: Working | null = null;
   #forgetSignals: () => void = () => undefined;
   /** Once every worker that was told to stop has stopped. */
   #stopped: Promise<unknown> = Promise.resolve();
@@ -114,7 +99,8 @@ export class Pawl {
     return {
       engine: app.#engine,
       tasks: app.#tasks.map(({ definition }) => definition),
-      isWorking: () => app.#worker.current && app.#worker.current.isAble,
+      isWorking: () => app.#working && app.#working.worker.isAble,
+      retention: app.#retention,
     };
   }
 
@@ -202,26 +188,29 @@ export class Pawl {
     await resumeParked(this.#engine, jobId, { tenantId: null, actor: `operator:${by}` });
   }
 
-  /** Begins to work on jobs, until `stop`. */
+  /** Begins to work on jobs, until `stop`. One that could not begin may be asked to again. */
   async work(options: WorkOptions = {}): Promise<void> {
     this.#expectOpen();
-    if (this.#worker.current) return;
-    const { concurrency = DEFAULT_CONCURRENCY, lease = DEFAULT_LEASE, poll = DEFAULT_POLL } = options;
-    if (!(Number.isInteger(concurrency) && concurrency > 0)) {
-      throw new PawlError('INVALID_OPTION', {
-        detail: `concurrency is ${String(concurrency)}, which is no whole number above 0`,
-        details: { option: 'concurrency' },
+    if (this.#working === null) {
+      const { worker, drainMs } = this.#newWorker(options);
+      if (options.stopOnSignal ?? true) this.#forgetSignals = stopOnSignal(() => this.stop());
+      const started = worker.start().catch((error: unknown) => {
+        if (this.#working?.worker === worker) this.#forgetWorker();
+        throw error;
       });
+      this.#working = { worker, drainMs, started };
     }
+    await this.#working.started;
+  }
+
+  #newWorker(options: WorkOptions): Omit<Working, 'started'> {
+    const namedUnder = this.#session?.namedUnder ?? '';
+    const { drainMs, ...read } = readWorkOptions(options, { namedUnder });
     const worker = new Worker(this.#engine, {
+      ...read,
       tasks: this.#tasks.map(({ definition }) => definition),
-      workerId: options.workerId ?? null,
-      namedUnder: this.#session?.namedUnder ?? '',
+      namedUnder,
       upkeep: this.#session === null,
-      concurrency,
-      leaseMs: toMs(lease, 'lease'),
-      pollMs: toMs(poll, 'poll'),
-      queues: options.queues ?? null,
       hooks: this.#hooks,
       tracing: this.#tracing,
       retention: this.#retention,
@@ -231,10 +220,7 @@ export class Pawl {
         options.onStopped?.(error);
       },
     });
-    this.#worker.current = worker;
-    this.#worker.drainMs = toMs(options.drain ?? DEFAULT_DRAIN, 'drain');
-    if (options.stopOnSignal ?? true) this.#forgetSignals = stopOnSignal(() => this.stop());
-    await worker.start();
+    return { worker, drainMs };
   }
 
   /**
@@ -242,11 +228,18 @@ export class Pawl {
    * asks again waits for the same end.
    */
   async stop(): Promise<void> {
-    const { current, drainMs } = this.#worker;
-    this.#worker.current = null;
-    this.#forgetSignals();
-    if (current !== null) this.#stopped = Promise.all([this.#stopped, current.stop({ drainMs })]);
+    const working = this.#working;
+    this.#forgetWorker();
+    if (working !== null) {
+      const { worker, drainMs } = working;
+      this.#stopped = Promise.all([this.#stopped, worker.stop({ drainMs })]);
+    }
     await this.#stopped;
+  }
+
+  #forgetWorker(): void {
+    this.#working = null;
+    this.#forgetSignals();
   }
 
   /** Stops, and lets go of the store. */

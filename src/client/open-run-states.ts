@@ -1,5 +1,6 @@
 import { PawlError } from '../errors.js';
 import type { StoreClock } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
 import { fileRunStates } from '../stores/file/file-run-states.js';
 import { memoryRunStates } from '../stores/memory/run-states.js';
 import type { OpenRunStates } from '../stores/run-states/open-run-states.js';
@@ -12,10 +13,13 @@ export function isInMemory(url: string): boolean {
 }
 
 /** Opens the store of run states that a URL names: `memory:`, `file:` and a folder, `sqlite:` and a path, or `postgres://`. */
-export async function openRunStates(url: string, { clock }: { clock: StoreClock }): Promise<OpenRunStates> {
+export async function openRunStates(
+  url: string,
+  { clock, log }: { clock: StoreClock; log: Pick<Logger, 'error'> },
+): Promise<OpenRunStates> {
   const nothingOpen = { close: async () => undefined };
   const { folder } = FILE.exec(url)?.groups ?? {};
-  if (folder !== undefined) return { ...(await fileRunStates({ folder, clock })), ...nothingOpen };
+  if (folder !== undefined) return { ...(await fileRunStates({ folder, clock, log })), ...nothingOpen };
   const { kind, path } = parseStoreUrl(url);
   if (kind === 'memory') return { ...memoryRunStates(), ...nothingOpen };
   if (kind === 'sqlite')

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -54,6 +54,36 @@ test.each(['file', 'sqlite'])(
     }
   },
 );
+
+test('RST-9 what lies among the files and is no run, or a damaged one, keeps nobody from the others, and is told of', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-runs-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const told: unknown[] = [];
+  const quiet = (): void => undefined;
+  const error: Logger['error'] = (_message, fields) => void told.push(fields?.['runId']);
+  const log = { debug: quiet, info: quiet, warn: quiet, error };
+  const before = await runStates({ store: `file:${folder}`, log });
+  for (const runId of ['run_left_1', 'run_torn_1']) {
+    const tracker = await before.track({ workflowName: 'deploy', runId });
+    tracker.stepStart({ step: 'copy' });
+    await tracker.flush();
+  }
+  await before.close();
+  writeFileSync(join(folder, 'notes.json'), '{}');
+  writeFileSync(join(folder, 'zzz-notes.json'), '{}');
+  mkdirSync(join(folder, 'zzz-folder.json'));
+  writeFileSync(join(folder, 'run_torn_1.json'), '{"run_id": "run_to');
+  const abandoned = join(folder, 'run_torn_1.json.9.next');
+  writeFileSync(abandoned, '{}');
+  utimesSync(abandoned, 0, 0);
+
+  const after = await runStates({ store: `file:${folder}`, log });
+  expect(await after.markInterrupted('restarted')).toEqual(['run_left_1']);
+  expect((await after.list()).map(({ run_id }) => run_id)).toEqual(['run_left_1']);
+  expect(told).toEqual(['run_torn_1', 'zzz-notes']);
+  await expect(after.status('run_torn_1')).rejects.toMatchObject({ code: 'RUN_STATE_UNREADABLE' });
+  expect(readFileSync(abandoned, 'utf8')).toBe('{}');
+});
 
 test('a store that nobody knows is an error', async () => {
   await expect(runStates({ store: 'redis://x' })).rejects.toMatchObject({ code: 'STORE_URL_INVALID' });

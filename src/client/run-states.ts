@@ -65,7 +65,7 @@ export async function runStates(options: RunStatesOptions): Promise<RunStates> {
   if (isInMemory(store)) {
     log.warn('persistent storage is not enabled: runs are visible in this process only');
   }
-  const opened = await openRunStates(store, { clock });
+  const opened = await openRunStates(store, { clock, log });
   return new RunStates({ ...common, store: opened, close: () => opened.close() });
 }
 

@@ -110,14 +110,14 @@ describe('very many jobs are sent in parts', () => {
   test('a store that fails in the middle is told of once, and what comes behind is not sent', async () => {
     const { app, asked } = await ground({
       onCommit: (part) => {
-        if (part === 2) throw new PawlError('STORE_READ_ONLY', { detail: 'no more' });
+        if (part === 2) throw new PawlError('STORE_TOO_NEW', { detail: 'no more' });
       },
     });
     const starting = app.startMany(
       echo,
       Array.from({ length: 5_000 }, (_, n) => ({ input: n })),
     );
-    await expect(starting).rejects.toMatchObject({ code: 'STORE_READ_ONLY' });
+    await expect(starting).rejects.toMatchObject({ code: 'STORE_TOO_NEW' });
     for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => void setImmediate(resolve));
     expect(asked.parts).toBeLessThan(7);
   });

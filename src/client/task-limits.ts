@@ -33,7 +33,19 @@ export function concurrencyOf(
     });
   }
   const none = perTenant === undefined ? null : '';
-  return { key: (input) => key?.(input) || none, limit: limit ?? null, perTenant: perTenant ?? null };
+  const keyOf = (input: unknown): string | null => {
+    try {
+      return key?.(input) || none;
+    } catch (cause) {
+      const problem = cause instanceof Error ? cause.message : String(cause);
+      throw new PawlError('INVALID_INPUT', {
+        detail: `the concurrency key of task '${task}' cannot be told from its input: ${problem}`,
+        details: { option: 'concurrency.key' },
+        cause,
+      });
+    }
+  };
+  return { key: keyOf, limit: limit ?? null, perTenant: perTenant ?? null };
 }
 
 export function rateOf(task: string, rate: TaskRate | undefined): TaskDefinition['rate'] {

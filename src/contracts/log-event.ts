@@ -45,11 +45,14 @@ export function logEvent(change: Change): LogEvent {
   };
 }
 
+/** Its names are those of the application's steps. */
+const BY_STEP = 'occurrences';
+
 /** Names within are of the engine, not of a payload: they are said in this vocabulary's way too. */
 function plain(name: string, value: unknown): unknown {
   if (typeof value === 'number' && name.endsWith('At')) return utc(value);
   if (Array.isArray(value)) return value.map((one) => plain(name, one));
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || name === BY_STEP) return value;
   return Object.fromEntries(
     Object.entries(value).map(([member, inner]) => [snakeCase(member), plain(member, inner)]),
   );

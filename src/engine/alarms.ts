@@ -1,5 +1,6 @@
 import { InvariantViolation } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
+import { popFrom, pushTo } from './earliest-heap.js';
 
 type Alarm = {
   readonly at: number;
@@ -46,7 +47,7 @@ export class Alarms {
     const at = this.#clock.elapsed() + Math.max(0, delayMs);
     if (Number.isNaN(at)) throw new InvariantViolation('an alarm was set for no time');
     const alarm: Alarm = { at, action, onStop, cancelled: false };
-    this.#push(alarm);
+    pushTo(this.#heap, alarm);
     this.#arm();
     return () => {
       if (alarm.cancelled) return;
@@ -91,7 +92,7 @@ export class Alarms {
 
   #ringAll(now: number): void {
     for (let first = this.#heap[0]; first !== undefined && first.at <= now; first = this.#heap[0]) {
-      this.#pop();
+      popFrom(this.#heap);
       if (first.cancelled) {
         this.#cancelled -= 1;
       } else {
@@ -106,34 +107,6 @@ export class Alarms {
     const live = this.#heap.filter(({ cancelled }) => !cancelled);
     this.#heap = [];
     this.#cancelled = 0;
-    for (const alarm of live) this.#push(alarm);
-  }
-
-  #push(alarm: Alarm): void {
-    const heap = this.#heap;
-    let at = heap.length;
-    heap.push(alarm);
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      const above = heap[parent] as Alarm;
-      if (above.at <= alarm.at) break;
-      heap[at] = above;
-      at = parent;
-    }
-    heap[at] = alarm;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let at = 0;
-    for (let child = 1; child < heap.length; child = 2 * at + 1) {
-      if (child + 1 < heap.length && (heap[child + 1] as Alarm).at < (heap[child] as Alarm).at) child += 1;
-      if ((heap[child] as Alarm).at >= last.at) break;
-      heap[at] = heap[child] as Alarm;
-      at = child;
-    }
-    heap[at] = last;
+    for (const alarm of live) pushTo(this.#heap, alarm);
   }
 }

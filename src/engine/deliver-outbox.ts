@@ -1,3 +1,4 @@
+import { PawlError } from '../errors.js';
 import { decide, NO_STEPS } from '../kernel/index.js';
 import type { CommitItem, OutboxEntry, OutboxOutcome } from '../ports/store.js';
 import { childWaitKey, type ChildEnd, type ChildMail } from './child-mail.js';
@@ -30,7 +31,7 @@ export async function deliverOutbox(engine: Engine, { leaseMs }: { leaseMs: numb
     taken.flatMap(({ mail }) => (mail.kind === kind ? [mail as MailOf<K>] : []));
 
   await engine.subscriptions.refreshIfStale();
-  const refused = await startChildren(engine, of('child.start'));
+  const refused = await startChildren(engine, await wantedStarts(engine, taken));
   const untold = await tellParents(engine, [...of('child.ended'), ...refused]);
   const missing = new Set<string>();
   const unfit = await eachApart(engine, of('child.cancel'), {
@@ -60,6 +61,32 @@ function recipientOf(mail: ChildMail): string {
       return mail.childId;
     case 'child.ended':
       return mail.parentId;
+  }
+}
+
+/**
+ * The children that are to be started. One whose bearer died with it may come after its parent has ended, and after those who looked for
+ * it, to end it, have given up: so one that comes again is asked about.
+ */
+async function wantedStarts(engine: Engine, taken: readonly Mail[]): Promise<MailOf<'child.start'>[]> {
+  const starts = await Promise.all(
+    taken.map(async ({ entry, mail }) => {
+      if (mail.kind !== 'child.start') return [];
+      if (entry.tries === 1 || mail.spec.parent === null) return [mail];
+      return (await hasEnded(engine, mail.spec.parent.jobId)) ? [] : [mail];
+    }),
+  );
+  return starts.flat();
+}
+
+/** Or was purged since. Of one that cannot be read nobody knows that it has. */
+async function hasEnded({ store }: Engine, jobId: string): Promise<boolean> {
+  try {
+    const { found } = await store.load(jobId);
+    return found === null || found.job.finishedAt !== null;
+  } catch (error) {
+    if (error instanceof PawlError) throw error;
+    return false;
   }
 }
 

@@ -11,6 +11,7 @@ import { recordAudit } from './audit.js';
 import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
 import { ownJob } from './own-job.js';
+import { pause } from './pause.js';
 import { putOwnDlqItem } from './put-own.js';
 import { createItem } from './start-jobs.js';
 import { patience, sendOne } from './send.js';
@@ -141,17 +142,16 @@ async function tryRequeue(engine: Engine, dlqId: string, authority: Authority): 
     await requeue(engine, dlqId, authority);
     return true;
   } catch (error) {
-    if (error instanceof PawlError && ERRORS[error.code].class !== 'transient') return false;
+    // What is wrong with one is no trouble of the others; a store that cannot be used, or that was closed, is.
+    const isItsOwn = error instanceof PawlError && ERRORS[error.code].class !== 'transient';
+    if (isItsOwn && error.code !== 'APP_CLOSED') return false;
     throw error;
   }
 }
 
 async function until(engine: Engine, elapsed: number): Promise<void> {
   const leftMs = elapsed - engine.clock.elapsed();
-  if (leftMs <= 0) return;
-  await new Promise<void>((resolve) => {
-    engine.alarms.set(leftMs, resolve);
-  });
+  if (leftMs > 0) await pause(engine, leftMs);
 }
 
 /** One reviewer asks for an item to be discarded. Nothing happens to it until another agrees. */

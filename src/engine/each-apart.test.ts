@@ -87,12 +87,15 @@ describe('GUA-13 a job that cannot be read holds up no other', () => {
   });
 });
 
-test('GUA-11 a store that does not answer is everybody’s trouble', async () => {
-  const { log } = listener();
-  const work = async (name: string) => {
-    throw name === 'down' ? new PawlError('STORE_UNAVAILABLE', { detail: 'it is gone' }) : new Error(name);
-  };
-  const all = { doing: 'it', nameOf: (name: string) => name, work };
-  expect(await eachApart({ log }, ['a', 'b'], all)).toEqual(['a', 'b']);
-  await expect(eachApart({ log }, ['a', 'down'], all)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-});
+test.each(['STORE_UNAVAILABLE', 'STORE_READ_ONLY', 'STORE_ACCESS_DENIED'] as const)(
+  'GUA-11 a store that cannot be used (%s) is everybody’s trouble',
+  async (code) => {
+    const { log } = listener();
+    const work = async (name: string) => {
+      throw name === 'down' ? new PawlError(code, { detail: 'it is gone' }) : new Error(name);
+    };
+    const all = { doing: 'it', nameOf: (name: string) => name, work };
+    expect(await eachApart({ log }, ['a', 'b'], all)).toEqual(['a', 'b']);
+    await expect(eachApart({ log }, ['a', 'down'], all)).rejects.toMatchObject({ code });
+  },
+);

@@ -15,7 +15,8 @@ export async function noteIfLate(
   kept: EffectResult,
   { tenantId, traceId }: { readonly tenantId: string; readonly traceId: string },
 ): Promise<LateResult | null> {
-  const effect = (await readSteps(engine.store, kept.jobId)).get(kept);
+  // Nobody looks again: one that goes unread once is hidden for good.
+  const effect = (await untilAnswered(engine, () => readSteps(engine.store, kept.jobId))).get(kept);
   if (effect?.kind !== 'effect' || !isLate(effect, kept.entry)) return null;
   const { jobId, step, occurrence, entry } = kept;
   const late = { jobId, step, occurrence, entry };

@@ -82,6 +82,9 @@ export type NewJob = {
   readonly idIsOwn?: boolean;
 };
 
+/** Scopes that begin so are the engine's own, as names of steps are: no caller's key can come into one. */
+export const OWN_SCOPE = '$';
+
 export type Judge = (found: {
   readonly byKey: Job | null;
   readonly byTaskId: Job | null;
@@ -103,6 +106,7 @@ export function newJob(
   },
 ): NewJob {
   const { idempotencyKey, scope = null, tenantId = DEFAULT_TENANT, taskId } = options;
+  if (scope?.startsWith(OWN_SCOPE)) throw ownScope(scope);
   const now = engine.now();
   const bucket =
     idempotencyKey === undefined
@@ -148,12 +152,20 @@ export function newJob(
   return { spec, input, identities };
 }
 
+function ownScope(scope: string): PawlError {
+  return new PawlError('INVALID_OPTION', {
+    detail: `the scope '${scope}' begins with '${OWN_SCOPE}', as those of Pawl itself do`,
+    details: { option: 'scope' },
+  });
+}
+
 function scheduledAtOf({ delay, runAt }: StartOptions, now: number): number {
   if (delay !== undefined && runAt !== undefined) {
     throw new PawlError('INVALID_OPTION', { detail: 'both `delay` and `runAt` are given' });
   }
   if (runAt === undefined) return delay === undefined ? now : now + toMs(delay, 'delay');
-  const at = typeof runAt === 'number' ? runAt : runAt.getTime();
+  // Neither a number nor a time: of one who writes without types.
+  const at = typeof runAt === 'object' ? runAt.getTime?.() : runAt;
   if (Number.isSafeInteger(at) && at >= 0) return at;
   throw new PawlError('INVALID_OPTION', {
     detail: `runAt is ${String(runAt)}, which is no time`,

@@ -1,13 +1,5 @@
-import {
-  decodeEvents,
-  evolve,
-  InvariantViolation,
-  StepLog,
-  type Commit,
-  type Event,
-  type Job,
-} from '../kernel/index.js';
-import type { LogRow, Store } from '../ports/store.js';
+import { eventsOf, evolve, StepLog, type Commit, type Job } from '../kernel/index.js';
+import type { Store } from '../ports/store.js';
 
 /** Most logs are short, and read with those of others: a store is not asked for a thousand rows before it is known that there are many. */
 const FIRST_PAGE = 50;
@@ -41,10 +33,4 @@ export async function readSteps(store: Store, jobId: string): Promise<StepLog> {
     }
   }
   return steps;
-}
-
-function eventsOf({ jobId, rev, body }: LogRow): readonly Event[] {
-  const decoded = decodeEvents(body);
-  if (!decoded.ok) throw new InvariantViolation(`${decoded.code} at ${jobId}/${rev}: ${decoded.problem}`);
-  return decoded.events;
 }

@@ -1,15 +1,9 @@
-import {
-  isPastDeadline,
-  type Command,
-  type InterruptCause,
-  type Timestamp,
-  type WorkerRef,
-} from '../kernel/index.js';
+import { isPastDeadline, type InterruptCause, type Timestamp, type WorkerRef } from '../kernel/index.js';
 import type { Loaded } from '../ports/store.js';
 import type { Engine } from './engine.js';
-import { give } from './give.js';
+import { give, type Asked } from './give.js';
 import { eachApart } from './each-apart.js';
-import { deliverInbox } from './signal-job.js';
+import { deliverInbox, nextMessageOr } from './signal-job.js';
 
 /** How many jobs one round looks at. Rounds follow each other at once while there is more. */
 const PAGE = 200;
@@ -54,7 +48,7 @@ export function timerLoop(engine: Engine): () => Promise<boolean> {
     const failed = await eachApart(engine, jobIds, {
       doing: 'ending a wait',
       nameOf: (jobId) => jobId,
-      work: (jobId) => give(engine, jobId, (found) => ({ command: dueCommand(engine, found) })),
+      work: (jobId) => give(engine, jobId, (found) => whatIsDue(engine, found)),
     });
     for (const jobId of failed.slice(0, MOST_LEFT_ALONE - failedAt.size)) failedAt.set(jobId, now);
     // Where there are too many, the same would come again at once, and fail again.
@@ -62,11 +56,16 @@ export function timerLoop(engine: Engine): () => Promise<boolean> {
   };
 }
 
-function dueCommand(engine: Engine, { job }: Loaded): Command {
+/** A message that lies there is what was waited for, however late its bearer, or nobody, says so. */
+async function whatIsDue(engine: Engine, { job }: Loaded): Promise<Asked> {
   const now = engine.now();
-  if (!isPastDeadline(job, now)) return { type: 'expire-waits', now, actor: 'scheduler' };
-  const attemptId = engine.nextCommandId();
-  return { type: 'expire-deadline', now, actor: 'recovery', attemptId, worker: RECOVERY };
+  if (isPastDeadline(job, now)) {
+    const attemptId = engine.nextCommandId();
+    return { command: { type: 'expire-deadline', now, actor: 'recovery', attemptId, worker: RECOVERY } };
+  }
+  const mayBeAnswered = job.waits.some(({ kind }) => kind !== 'timer');
+  const expire: Asked = { command: { type: 'expire-waits', now, actor: 'scheduler' } };
+  return mayBeAnswered ? nextMessageOr(engine, job, expire) : expire;
 }
 
 /** Delivers messages whose bearer vanished between writing them down and waking the job. */

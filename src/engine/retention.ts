@@ -3,6 +3,7 @@ import type { AgedJob, Purge } from '../ports/store.js';
 import { toMs, type Duration } from './duration.js';
 import type { Engine } from './engine.js';
 import { writeEvidence, type EvidenceSink } from './evidence/evidence-sink.js';
+import { noteAttempts } from './run-attempts.js';
 
 /** How long finished jobs are kept. Those with an open dead letter stay until somebody has dealt with it. */
 export type Retention = {
@@ -51,7 +52,8 @@ export function retentionSweep(engine: Engine, retention: Retention): () => Prom
       limit: PAGE,
       after,
     });
-    const jobs = evidence === null ? unguarded(aged) : await writeEvidence(engine, evidence, aged);
+    const gone = await noteAttempts(engine, aged);
+    const jobs = evidence === null ? unguarded(gone) : await writeEvidence(engine, evidence, gone);
     // The last round of a sweep always comes here: keys expire even where no job does.
     if (jobs.length > 0 || next === null) await engine.store.purge({ jobs, identityTtlMs });
     after = next;

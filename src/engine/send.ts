@@ -2,11 +2,13 @@ import { PawlError } from '../errors.js';
 import { must } from '../kernel/index.js';
 import type { CommitItem, CommitReplies, CommitReply } from '../ports/store.js';
 import type { Engine } from './engine.js';
+import { pause } from './pause.js';
 import { backoffMs } from './repeat.js';
 
 /**
  * Sends commits until they are answered. After an unknown outcome the same ones are sent again, for only the store can
- * tell whether they were saved, and it answers as it did first. `goOn` is asked before each repetition.
+ * tell whether they were saved, and it answers as it did first. `goOn` is asked before each repetition. Throws APP_CLOSED if the
+ * application is closed before there is an answer.
  */
 export function send(
   engine: Engine,
@@ -47,9 +49,7 @@ async function askAgain<T>(
   let last = error;
   for (let failures = 1; ; failures++) {
     if (!(last instanceof PawlError && last.retryable) || !goOn()) throw last;
-    await new Promise<void>((resolve) => {
-      engine.alarms.set(backoffMs(engine, failures), resolve);
-    });
+    await pause(engine, backoffMs(engine, failures));
     try {
       return await ask();
     } catch (again) {

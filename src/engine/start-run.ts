@@ -1,7 +1,11 @@
-import { attemptOf, judgeRunStart, type Job } from '../kernel/index.js';
+import { judgeRunStart, type Job } from '../kernel/index.js';
 import type { Engine } from './engine.js';
-import type { NewJob } from './new-job.js';
+import { OWN_SCOPE, type NewJob } from './new-job.js';
+import { attemptsOf, notedAttempts } from './run-attempts.js';
 import { tryStartJobs, type StartOutcome } from './start-jobs.js';
+
+/** All runs of a tenant share one scope, which is theirs alone: their keys are unique over all of them. */
+const RUN_SCOPE = `${OWN_SCOPE}task-runs`;
 
 /**
  * Starts a run of a task that may have had runs before: at most one of them is live, and its attempts are numbered on from
@@ -9,12 +13,15 @@ import { tryStartJobs, type StartOutcome } from './start-jobs.js';
  */
 export async function startRun(
   engine: Engine,
-  { spec, input, identities, idIsOwn = false }: NewJob,
+  { spec: asked, input, identities, idIsOwn = false }: NewJob,
   { actor }: { readonly actor: string },
 ): Promise<StartOutcome> {
+  const spec = { ...asked, idempotencyScope: RUN_SCOPE };
   const { tenantId, taskId } = spec;
   const latest = { tenantId, kind: 'latest_run', value: taskId } as const;
-  const keys = identities.filter(({ kind }) => kind === 'key');
+  const keys = identities.flatMap(({ kind }) =>
+    kind === 'key' ? [{ tenantId, kind, value: JSON.stringify([RUN_SCOPE, spec.idempotencyKey]) }] : [],
+  );
   for (;;) {
     const { jobIds } = await engine.store.resolve([latest, ...keys]);
     const [latestId = null, keyOwner = null] = jobIds;
@@ -25,8 +32,9 @@ export async function startRun(
     const verdict = judgeRunStart({ taskId }, { byKey, live: before });
     if (verdict.kind !== 'create') return verdict;
 
+    const attemptBase = before ? attemptsOf(before) : await notedAttempts(engine, spec);
     const run: NewJob = {
-      spec: { ...spec, attemptBase: before ? attemptsOf(before) : 0 },
+      spec: { ...spec, attemptBase },
       input,
       identities: [...keys, latestId === null ? latest : { ...latest, replaces: latestId }],
       idIsOwn,
@@ -37,11 +45,6 @@ export async function startRun(
     const moved = outcome === undefined || outcome.kind === 'purged' || outcome.kind === 'exists';
     if (!moved || (await exists(engine, spec.jobId))) return outcome as StartOutcome;
   }
-}
-
-/** The highest attempt of a run that is over. One that nobody ever claimed has made none. */
-function attemptsOf(job: Job): number {
-  return job.spec.attemptBase + (job.startedAt === null ? 0 : attemptOf(job));
 }
 
 async function jobOf(engine: Engine, jobId: string | null): Promise<Job | null> {

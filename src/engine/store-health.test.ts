@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PawlError, type ErrorCode } from '../errors.js';
+import { ERRORS, PawlError, type ErrorCode } from '../errors.js';
 import { StoreHealth } from './store-health.js';
 
 function health() {
@@ -38,6 +38,16 @@ test('GUA-11 a full disk can still be read: only a write shows that it has room 
   expect(of.current.answers).toBe(false);
   of.answered('beat');
   expect(of.current.answers).toBe(true);
+});
+
+test('GUA-11 whatever makes a store unusable is tried again, until it is well', () => {
+  const outages = Object.keys(ERRORS).filter((code) => {
+    const { of, failure } = health();
+    of.failed('commit', failure(code as ErrorCode));
+    return !of.current.answers;
+  }) as ErrorCode[];
+  expect(outages).toContain('STORE_READ_ONLY');
+  for (const code of outages) expect({ code, ...ERRORS[code] }).toMatchObject({ code, retryable: true });
 });
 
 test('GUA-11 what is wrong with one request says nothing about the store', () => {

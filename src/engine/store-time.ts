@@ -25,6 +25,8 @@ export class StoreTime {
   };
 
   hear(now: Timestamp): void {
+    // A reply that was long on its way tells a time that is over. Whatever the store has said before has been, and stands in its logs.
+    this.#latest = Math.max(this.#latest, now);
     this.#offset = now - this.#clock.elapsed();
   }
 

@@ -108,7 +108,7 @@ export const REQUEST_ERRORS: Readonly<Record<RequestErrorCode, ErrorEntry>> = {
     class: 'permanent',
     retryable: false,
     meaning: 'The server cannot listen on this address.',
-    advice: 'Choose another port with --port, or end whatever listens there.',
+    advice: 'Choose another port (--port, or --health-port of a worker), or end whatever listens there.',
   },
   INTERNAL: {
     class: 'permanent',

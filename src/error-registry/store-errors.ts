@@ -52,8 +52,8 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
       'Run `pawl migrate`, or have someone with the right to change the schema run what `pawl migrate --dry-run` prints.',
   },
   STORE_READ_ONLY: {
-    class: 'permanent',
-    retryable: false,
+    class: 'transient',
+    retryable: true,
     meaning: 'The store can be read but not written.',
     advice: 'Give this user write access to the file and its folder, or connect to the primary server.',
   },
@@ -64,16 +64,17 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
     advice: 'Free some space; work goes on by itself.',
   },
   STORE_ACCESS_DENIED: {
-    class: 'permanent',
-    retryable: false,
+    class: 'transient',
+    retryable: true,
     meaning: 'The store refuses this user or password.',
     advice: 'Correct the user and password in the address of the store.',
   },
   TX_UNSUPPORTED: {
     class: 'validation',
     retryable: false,
-    meaning: 'This store cannot save within a transaction of the application.',
-    advice: 'Use Postgres and pass a `pg` client that is connected to the same database.',
+    meaning: 'This store cannot save within a transaction of the application, or not within this one.',
+    advice:
+      'Use Postgres, and a `pg` client of the same database whose transaction is open and has not failed.',
   },
   REMOTE_UNSUPPORTED: {
     class: 'validation',

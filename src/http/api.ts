@@ -6,7 +6,7 @@ import {
   type ContractName,
   type Meta,
 } from '../contracts/index.js';
-import { PawlError } from '../errors.js';
+import { knownError, PawlError } from '../errors.js';
 import { BUCKETS } from '../kernel/index.js';
 import { Asked, type Incoming } from './asked.js';
 import { ERROR_STATUS } from './error-status.js';
@@ -147,8 +147,7 @@ export class Api {
   }
 
   #fail(error: unknown, { contract, meta }: { contract: ContractName; meta: Meta }): Response {
-    const known = error instanceof PawlError ? error : null;
-    const { code, message, details } = known ?? internal(error);
+    const { code, message, details } = knownError(error) ?? internal(error);
     const status = ERROR_STATUS[code];
     if (status >= 500) this.#backend.engine.log.error('a request failed', { ...meta, error });
     const { fields, facts } = split(details);

@@ -14,7 +14,7 @@ const MOST_TRUSTED = 10_000;
 const LOCAL: Caller = { tenantId: DEFAULT_TENANT, role: 'admin', actor: 'operator:local' };
 /** What a proxy says of those whose requests it passes on. */
 const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const;
-const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/i;
+const LOCAL_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d{1,5})?$/i;
 
 type Trusted = { readonly key: ApiKey; readonly until: number };
 
@@ -39,10 +39,11 @@ export class Doorkeeper implements Door {
   async admit(headers: Headers, { method, access }: Pick<Route, 'method' | 'access'>): Promise<Caller> {
     const caller = await this.#callerOf(headers, method);
     if (access === 'public') return caller;
-    if (!mayAct(caller.role, access === 'owner' ? 'admin' : access)) {
+    const needed = access === 'owner' ? 'admin' : access;
+    if (!mayAct(caller.role, needed)) {
       throw new PawlError('FORBIDDEN', {
-        detail: `this takes the role ${access}; the key has the role ${caller.role}`,
-        details: { needed: access, role: caller.role },
+        detail: `this takes the role ${needed}; the key has the role ${caller.role}`,
+        details: { needed, role: caller.role },
       });
     }
     if (access === 'owner' && caller.tenantId !== DEFAULT_TENANT) {

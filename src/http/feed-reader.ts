@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import { readLog } from '../engine/read-log.js';
 import { PawlError } from '../errors.js';
-import { changesOf, decodeEvents, InvariantViolation, type Change, type Job } from '../kernel/index.js';
+import { changesOf, eventsOf, type Change, type Job } from '../kernel/index.js';
 import type { FeedPosition, LogRow } from '../ports/store.js';
 
 /** One commit, as listeners hear of it. */
@@ -72,14 +72,13 @@ export class FeedReader {
     return { position, jobId, rev, tenantId: last.spec.tenantId, changes };
   }
 
-  async #changesOf({ jobId, rev, body }: LogRow): Promise<readonly Change[]> {
+  async #changesOf(row: LogRow): Promise<readonly Change[]> {
+    const { jobId, rev } = row;
     const before = rev === 1 ? null : this.#jobs.get(jobId);
     if (before === undefined || (before && before.rev !== rev - 1)) {
       const changes = changesOf(await readLog(this.#engine.store, jobId));
       return changes.filter((change) => change.rev === rev);
     }
-    const decoded = decodeEvents(body);
-    if (!decoded.ok) throw new InvariantViolation(`${decoded.code} at ${jobId}/${rev}: ${decoded.problem}`);
-    return changesOf([{ jobId, rev, events: decoded.events }], before);
+    return changesOf([{ jobId, rev, events: eventsOf(row) }], before);
   }
 }

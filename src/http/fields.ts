@@ -19,6 +19,8 @@ export const text = (most: number) =>
     .max(most)
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'has a control character or half a character');
 export const optionalText = (most: number) => text(most).nullish();
+/** What a key is unique within. Those with a `$` in front are Pawl's own. */
+export const optionalScope = text(500).regex(/^[^$]/, "begins with '$'").nullish();
 /** What people write to each other: it may have several lines. */
 export const prose = (most: number) =>
   z

@@ -13,6 +13,10 @@ export type ListQuery<S extends string> = {
 
 /** How many jobs are read at the same time. */
 const AT_ONCE = 20;
+/** How many are listed at a time where not all of them may fit. */
+const PAGE = 200;
+/** So many are looked at for one page, if each has to be. A page may then be short, or empty, and more may follow. */
+const MOST_LOOKED_AT = 1_000;
 
 /**
  * A page of a tenant's jobs, newest first, as a contract shows them. Where the state alone does not tell how a job shows,
@@ -24,17 +28,27 @@ export async function listJobs<S extends string>(
   { tenantId, status, task, limit, cursor }: ListQuery<S> & { readonly tenantId: string },
 ): Promise<{ readonly jobs: readonly Job[]; readonly next: string | null }> {
   const statuses: readonly Status[] | null = status === undefined ? null : contract.statusesOf(status);
+  const list = (count: number, from: string | null) =>
+    engine.store.list({ tenantId, statuses, task: task ?? null, limit: count, cursor: from }).catch(refused);
   const jobs: Job[] = [];
   let after = cursor ?? null;
-  for (;;) {
-    const filter = { tenantId, statuses, task: task ?? null, limit: limit - jobs.length, cursor: after };
-    const page = await engine.store.list(filter).catch(refused);
-    for (const job of await load(engine, page.rows)) {
-      if (status === undefined || contract.project(job) === status) jobs.push(job);
+  const most = status === undefined ? limit : Math.max(limit, PAGE);
+  for (let looked = 0; looked < MOST_LOOKED_AT; looked += most) {
+    const { rows, next } = await list(most, after);
+    const fitting = (await load(engine, rows)).filter(
+      (job) => status === undefined || contract.project(job) === status,
+    );
+    const taken = fitting.slice(0, limit - jobs.length);
+    jobs.push(...taken);
+    if (taken.length < fitting.length) {
+      // The next page goes on behind the last that was taken.
+      const last = rows.findIndex(({ jobId }) => jobId === taken.at(-1)?.spec.jobId);
+      return { jobs, next: (await list(last + 1, after)).next };
     }
-    after = page.next;
-    if (after === null || jobs.length === limit) return { jobs, next: after };
+    after = next;
+    if (after === null || jobs.length === limit) break;
   }
+  return { jobs, next: after };
 }
 
 /** Of what a list is asked with, only its cursor can be no option of the store's. */
@@ -42,12 +56,20 @@ function refused(error: unknown): never {
   throw error instanceof PawlError && error.code === 'INVALID_OPTION' ? badCursor() : error;
 }
 
-/** Those that were purged in between are left out. */
+/** Those that were purged in between are left out, and so are those that cannot be read. */
 async function load(engine: Engine, rows: readonly { readonly jobId: string }[]): Promise<Job[]> {
   const jobs: Job[] = [];
   for (let at = 0; at < rows.length; at += AT_ONCE) {
+    const part = rows.slice(at, at + AT_ONCE);
     const loaded = await Promise.all(
-      rows.slice(at, at + AT_ONCE).map(({ jobId }) => engine.store.load(jobId)),
+      part.map(({ jobId }) =>
+        engine.store.load(jobId).catch((error: unknown) => {
+          // A store that fails says nothing about the job.
+          if (error instanceof PawlError) throw error;
+          engine.log.warn('a job is left out of a list, since it cannot be read', { jobId, error });
+          return { found: null };
+        }),
+      ),
     );
     for (const { found } of loaded) if (found) jobs.push(found.job);
   }

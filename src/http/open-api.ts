@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { DEFAULT_TENANT } from '../engine/new-job.js';
 import { isKeyed, type Route } from './route.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -51,12 +52,20 @@ export function openApi(routes: readonly Route[], { version }: { readonly versio
   };
 }
 
+const TAKES: Readonly<Record<Route['access'], string>> = {
+  public: 'Takes no key.',
+  viewer: 'Takes a key with the role viewer.',
+  operator: 'Takes a key with the role operator.',
+  admin: 'Takes a key with the role admin.',
+  owner: `Takes a key with the role admin of the tenant '${DEFAULT_TENANT}'.`,
+};
+
 function operation(route: Route): Json {
   const { method, path, summary, access, body } = route;
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+/g, '_')}`,
     summary,
-    description: access === 'public' ? 'Takes no key.' : `Takes a key with the role ${access}.`,
+    description: TAKES[access],
     tags: [route.contract],
     security: access === 'public' ? [] : [{ key: [] }],
     parameters: [

@@ -50,7 +50,7 @@ const DRAIN_MS = 5_000;
 /** Opens an application to HTTP. */
 export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serving> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, defaultTask = DEFAULT_TASK, upkeep = true } = options;
-  const { engine, tasks, isWorking } = Pawl.inside(app);
+  const { engine, tasks, isWorking, retention } = Pawl.inside(app);
   const allowsLocal = isLoopback(host);
   const doorkeeper = new Doorkeeper(engine, { allowsLocal });
   if (!allowsLocal && !(await doorkeeper.hasValidKeys())) {
@@ -64,7 +64,8 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
   const feed = new FeedHub(engine);
   const lag = new LoopLag();
   lag.start();
-  const desk = new WorkerDesk(engine, { seesToUpkeep: () => upkeep && isWorking() === null });
+  const seesToUpkeep = () => upkeep && isWorking() === null;
+  const desk = new WorkerDesk(engine, { seesToUpkeep, retention });
   const backend = {
     engine,
     tasks: byName(tasks),

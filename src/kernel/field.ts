@@ -4,6 +4,7 @@ import type { WorkerRef } from './job.js';
 import type { RetryPolicy } from './retry-policy.js';
 import * as is from './shape.js';
 import type { ChildRef } from './step.js';
+import { STEP_NAME } from './step-ref.js';
 import { SIGNAL_KEY, WAIT_KINDS, type Wait } from './wait.js';
 
 /**
@@ -28,12 +29,7 @@ export const jobId = is.matching(JOB_ID);
 export const count = is.integer({ min: 0, max: 1_000_000_000 });
 export const ordinal = is.integer({ min: 1, max: 1_000_000_000 });
 
-/** What a step may be called: anything readable without a `#`. Names with a leading `$` are the engine's own. */
-export const stepName: is.Read<string> = (value) => {
-  const read = name(value);
-  if (read.includes('#')) throw new is.Misfit('');
-  return read;
-};
+export const stepName = is.text(200, STEP_NAME);
 
 export const worker = is.object<WorkerRef>((it) => ({
   id: workerId(it.id),

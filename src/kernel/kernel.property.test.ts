@@ -161,6 +161,7 @@ describe('on random histories', () => {
 const ASKS_STEPS: ReadonlySet<CommandType> = new Set<CommandType>([
   'begin-wait',
   'consume-wait',
+  'signal',
   'record-step',
   'fail-step',
   'begin-effect',

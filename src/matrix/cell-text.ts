@@ -20,7 +20,6 @@ export function evidenceOf({ state, said, trials, counted, problems }: Cell): st
       : `${trials} ${trials === 1 ? 'trial' : 'trials'}: ${numbers.join(', ')}`;
   const words = said.words === '' ? '' : `${said.words}; `;
   if (state === 'fails') return `${looked}; ${distinct(problems).join('; ')}`;
-  if (said.claim === 'lost') return said.words;
   if (state === 'n/a') return `not claimed; ${looked}, nothing wrong`.replace(/nothing was.*/, looked);
   return `${words}${looked}`;
 }

@@ -30,7 +30,7 @@ export async function matrixOf(request: MatrixRequest): Promise<Matrix> {
   const startedAt = systemClock.elapsed();
   const tookMs = (): number => Math.round(systemClock.elapsed() - startedAt);
   if (kind === 'memory') {
-    const rows = await simulatedMatrix({ trials, only, onTrial });
+    const rows = await simulatedMatrix({ trials, only, program: CHILD, onTrial });
     return { store: 'memory (simulated)', version: '', rows, tookMs: tookMs() };
   }
   if (kind === 'http') {

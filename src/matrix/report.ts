@@ -15,11 +15,11 @@ export type Made = {
 export function reportOf(made: Made): string {
   return `${[
     '# Failure matrix',
-    'Written by `pawl matrix --report`, or `npm run matrix` for all stores; not by hand. Every fault is brought about with real processes: workers that are killed (SIGKILL) or frozen (SIGSTOP), a proxy that cuts, stalls and swallows connections, a server that is stopped and started. Effects are counted by a witness outside of the store. Processes on a store in memory are simulated.',
+    'Written by `pawl matrix --report`, or `npm run matrix` for all stores; not by hand. Every fault is brought about with real processes: workers that are killed (SIGKILL) or frozen (SIGSTOP), a proxy that cuts, stalls and swallows connections, a server that is stopped and started. Effects are counted by a witness outside of the store. Processes on a store in memory are simulated, except those that are killed with their store (F9).',
     madeOf(made),
     '## Guarantees',
     GUARANTEE_IDS.map((id) => `- **${id}** ${GUARANTEES[id]}`).join('\n'),
-    '✓: held in every trial, under the recommended configuration. resend: once it is sent again. ✗ down: not while the store is down, and again once it is back. –: the fault does not touch it; looked at all the same where there was something to see. “not proven”: the fault could not be brought about there.',
+    '✓: held in every trial, under the recommended configuration. resend: once it is sent again. ✗ down: not while the store is down, and again once it is back. ✗ lost: it does not hold there, and trials have shown that it does not. –: the fault does not touch it; looked at all the same where there was something to see. “not proven”: the fault could not be brought about there.',
     ...made.matrices.map(glance),
     '## What the system does',
     table(

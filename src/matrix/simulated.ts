@@ -9,8 +9,12 @@ import {
   type Guarantee,
   type Said,
 } from './cells.js';
+import { InVain } from './eventually.js';
+import { loseMemory, type LossFound, type MemoryLoss } from './memory-loss.js';
 import type { Cell, Row } from './outcome.js';
+import { sum } from './run-trial.js';
 import { SIMULATED, strikeOf, type SimStrike } from './simulated-faults.js';
+import type { Program } from './worker-process.js';
 
 /** A schedule of the simulator takes some milliseconds: so many stand for one trial. */
 const SCHEDULES = 100;
@@ -32,15 +36,19 @@ type Met = { readonly times: number; readonly outcome: Outcome };
 
 /**
  * The matrix of a store in memory. Nothing of it outlives a process, so the processes are simulated, and the store is
- * what they share: the same code under virtual time, and the invariants checked after every commit.
+ * what they share: the same code under virtual time, and the invariants checked after every commit. That nothing of it
+ * outlives a process is tried with real ones.
  */
 export async function simulatedMatrix({
   trials,
   only,
+  program,
   onTrial,
 }: {
   readonly trials: number;
   readonly only: readonly FaultId[] | null;
+  /** What processes are started with. */
+  readonly program: Program;
   readonly onTrial: (done: number) => void;
 }): Promise<Row[]> {
   const wanted = FAULT_IDS.filter((id) => only?.includes(id) ?? true);
@@ -60,16 +68,28 @@ export async function simulatedMatrix({
     }
     if (seed % SCHEDULES === 0) onTrial(seed);
   }
-  return wanted.map((id) => rowOf(id, met.get(id) ?? []));
+  const losses = wanted.includes('F9') ? await lossesOf(program, trials) : [];
+  return wanted.map((id) => {
+    const row = rowOf(id, met.get(id) ?? []);
+    return id === 'F9' ? withLosses(row, losses) : row;
+  });
+}
+
+/** Fewer than were asked for, or none, if processes do not do as they are told. */
+async function lossesOf(program: Program, trials: number): Promise<MemoryLoss[]> {
+  const losses: MemoryLoss[] = [];
+  try {
+    while (losses.length < trials) losses.push(await loseMemory(program));
+  } catch (error) {
+    if (!(error instanceof InVain)) throw error;
+  }
+  return losses;
 }
 
 function rowOf(fault: FaultId, met: readonly Met[]): Row {
-  const struck = met.reduce((sum, { times }) => sum + times, 0);
+  const struck = met.reduce((all, { times }) => all + times, 0);
   const cells = Object.fromEntries(
-    GUARANTEE_IDS.map((guarantee) => {
-      const said = fault === 'F9' && guarantee === 'G5' ? LOST_IN_MEMORY : CELLS[fault][guarantee];
-      return [guarantee, cellOf(said, guarantee, met)];
-    }),
+    GUARANTEE_IDS.map((guarantee) => [guarantee, cellOf(CELLS[fault][guarantee], guarantee, met)]),
   ) as Record<Guarantee, Cell>;
   return {
     fault,
@@ -80,13 +100,44 @@ function rowOf(fault: FaultId, met: readonly Met[]): Row {
   };
 }
 
+/** A store in memory that is gone does not come back: what is said of that rests on processes that were killed with theirs. */
+export function withLosses(row: Row, losses: readonly MemoryLoss[]): Row {
+  const { G1, G5 } = row.cells;
+  return {
+    ...row,
+    cells: {
+      ...row.cells,
+      G1: cellWith(
+        G1,
+        G1.said,
+        losses.map(({ G1: found }) => found),
+      ),
+      G5: cellWith(
+        G5,
+        LOST_IN_MEMORY,
+        losses.map(({ G5: found }) => found),
+      ),
+    },
+    how: [...row.how, ...losses.map(() => 'a real process was killed (SIGKILL) with its store in memory')],
+    instead: `${row.instead}, and real processes that are killed with their store`,
+    unproven: row.unproven ?? (losses.length === 0 ? 'no process was killed with its store' : null),
+  };
+}
+
+function cellWith(cell: Cell, said: Said, found: readonly LossFound[]): Cell {
+  const problems = [...cell.problems, ...found.flatMap((one) => one.problems)];
+  const counted = found.reduce((all, one) => sum(all, one.counted), cell.counted);
+  const state = problems.length > 0 ? 'fails' : found.length === 0 ? 'not proven' : cell.state;
+  return { state, said, trials: cell.trials + found.length, counted, problems };
+}
+
 function cellOf(said: Said, guarantee: Guarantee, met: readonly Met[]): Cell {
   const problems = met.flatMap(({ outcome: { seed, breaches } }) =>
     breaches
       .filter(({ invariant }) => INVARIANTS[guarantee].includes(invariant))
       .map(({ invariant, problem }) => `seed ${seed}, invariant ${invariant}: ${problem}`),
   );
-  const decisions = met.reduce((sum, { outcome }) => sum + outcome.decisions, 0);
+  const decisions = met.reduce((all, { outcome }) => all + outcome.decisions, 0);
   const counted = {
     decisions,
     [`breaches of invariants ${INVARIANTS[guarantee].join(', ')}`]: problems.length,

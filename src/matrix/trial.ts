@@ -17,7 +17,7 @@ import type { Program } from './worker-process.js';
 export const LEASE_MS = 600;
 /** Of those that take over: they must not lose theirs because the machine is busy. */
 const LONG_LEASE_MS = 1_500;
-const POLL_MS = 20;
+export const POLL_MS = 20;
 
 export type TrialOptions = {
   /** Which trial of its fault it is, from 0. */

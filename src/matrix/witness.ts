@@ -9,6 +9,10 @@ export type Sighting = {
   readonly attemptId: string;
 };
 
+/** What a process says that has looked for a job in its memory. */
+export const JOB_FOUND = 'the job was found';
+export const JOB_GONE = 'the job was gone';
+
 export function bearWitness(
   file: string,
   what: string,

@@ -85,6 +85,8 @@ export type ClaimRequest = {
   readonly tenantId?: string;
   /** The worker runs a job that may take its process down, and takes no second one: for a store that decides itself. */
   readonly hasSuspect?: boolean;
+  /** Not these, which it has left before: others are looked for behind them. */
+  readonly except?: readonly string[];
   /** Decides on each candidate; null leaves it. */
   readonly decide: (found: Loaded, now: Timestamp) => CommitItem | null;
   /**
@@ -109,8 +111,8 @@ export type Claimed = Reply<{
   /** False: the incarnation is dead, and may claim nothing more. */
   readonly alive: boolean;
   readonly jobs: readonly Job[];
-  /** By a store that decided itself: where the jobs stand, in their order, and whether it left a suspect. */
-  readonly decided?: { readonly heads: readonly Head[]; readonly leftSuspect: boolean };
+  /** By a store that decided itself: where the jobs stand, in their order, and the suspects that it left. */
+  readonly decided?: { readonly heads: readonly Head[]; readonly leftSuspects: readonly string[] };
   readonly lastTenant: string;
   /** When a lane whose rate is used up may be claimed from again, if one is. */
   readonly rateFreeAt?: Timestamp;
@@ -188,13 +190,24 @@ export type Schedule = ScheduleRef & {
 };
 
 /** What the engine keeps besides jobs: small, seldom changed, each with a text of the engine's own. */
-export type RecordKind = 'subscription' | 'alert' | 'audit' | 'key' | 'reply' | 'rate';
+export type RecordKind =
+  | 'subscription'
+  | 'alert'
+  | 'audit'
+  | 'key'
+  | 'reply'
+  | 'rate'
+  | 'task_key'
+  | 'attempts';
 export type RecordRef = { readonly kind: RecordKind; readonly tenantId: string; readonly id: string };
 export type StoredRecord = RecordRef & {
   /** One more with every change. */
   readonly version: number;
   readonly body: JsonText;
 };
+
+/** A record, and the version that it takes the place of: 0 for a new one. */
+export type RecordPut = { readonly record: StoredRecord; readonly expected: number };
 
 /** Kinds are taken apart from each other, so that a flood of one does not hold up another. */
 export type OutboxKind = 'child' | 'callback';
@@ -234,6 +247,8 @@ export type AgedJob = {
   readonly task: string;
   readonly status: Status;
   readonly finishedAt: Timestamp;
+  /** What it took when it was created; others may own some of it by now. */
+  readonly identities: readonly Identity[];
 };
 /** `next` is null once every job has been looked at. */
 export type Aged = { readonly jobs: readonly AgedJob[]; readonly next: string | null };

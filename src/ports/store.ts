@@ -24,6 +24,7 @@ import type {
   ScheduleRef,
   Schedule,
   RecordKind,
+  RecordPut,
   RecordRef,
   StoredRecord,
   TenantCount,
@@ -64,8 +65,11 @@ export interface Store {
   }): Promise<Reply<{ readonly workers: readonly WorkerEntry[] }>>;
   /** Declares leases that ran out dead, for good, and finds the running jobs that nobody alive holds. */
   orphans(page: { limit: number }): Promise<Reply<{ readonly jobs: readonly Loaded[] }>>;
-  /** Keeps the result of an effect's entry, or that its body ended without one. The first writer wins; not fenced. */
-  putEffect(result: EffectResult): Promise<Reply<{ readonly first: boolean }>>;
+  /**
+   * Keeps the result of an effect's entry, or that its body ended without one. The first writer wins; not fenced. `awaitedBy`:
+   * the attempt that still waits for it, told to whoever has to find out whether it comes too late.
+   */
+  putEffect(result: EffectResult, awaitedBy?: string | null): Promise<Reply<{ readonly first: boolean }>>;
   /** Ordered by step, occurrence and entry. */
   effects(jobId: string): Promise<Reply<{ readonly results: readonly EffectResult[] }>>;
   /** Puts a message into a job's inbox, for ever once for each key. */
@@ -147,8 +151,15 @@ export interface Store {
   pauseQueue(pause: { queue: string; paused: boolean; by: string }): Promise<Reply<unknown>>;
   pausedQueues(): Promise<Reply<{ readonly queues: readonly PausedQueue[] }>>;
 
-  /** Saves a schedule if it still is as the writer saw it; `expected` 0 for a new one. */
-  putSchedule(schedule: Schedule, expected: number): Promise<Reply<{ readonly saved: boolean }>>;
+  /**
+   * Saves a schedule if it still is as the writer saw it; `expected` 0 for a new one. What a new one is known by besides its id is a record
+   * that comes with it: both are saved, or neither.
+   */
+  putSchedule(
+    schedule: Schedule,
+    expected: number,
+    known?: RecordPut,
+  ): Promise<Reply<{ readonly saved: boolean }>>;
   schedule(ref: ScheduleRef): Promise<Reply<{ readonly schedule: Schedule | null }>>;
   deleteSchedule(ref: ScheduleRef): Promise<Reply<{ readonly deleted: boolean }>>;
   schedules(filter: {

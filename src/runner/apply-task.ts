@@ -53,7 +53,11 @@ export function applyTask(parts: ApplyParts): Task<Source, ApplyResult> {
       const claimed = whenClaimed({ clock, signal, claimedAt: () => claimedAt(job.id) });
       const around = { runId: job.id, steps: step, recorder, clock, claimedAt: claimed };
       const context = { workflow, files: input.files, ...around, global: { exported: {} } };
-      const end = await runWorkflow(context, { parallel });
+      const end = await runWorkflow(context, { parallel }).catch(async (error: unknown) => {
+        // The job ends otherwise than the workflow would, and its end is all that is told of the run from then on.
+        await tracker?.flush();
+        throw error;
+      });
       const { status, message, exported } = end;
       const error = message === null ? null : { code: 'WORKFLOW_FAILED', message };
       recorder.runFinish({ status, message, error });

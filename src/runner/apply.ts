@@ -5,8 +5,10 @@ import {
   runStates,
   systemClock,
   jsonLogger,
+  toMs,
   type Clock,
   type Duration,
+  type ErrorCode,
   type JobHandle,
   type Logger,
   type Notifier,
@@ -69,9 +71,13 @@ export async function apply(workflow: string | Loaded, options: ApplyOptions = {
   const {
     store = 'sqlite:pawl.db',
     parallel = DEFAULT_PARALLEL,
+    lease = DEFAULT_LEASE,
+    drain = DEFAULT_DRAIN,
     clock = systemClock,
     recorders = [],
   } = options;
+  // What the worker would refuse is refused before there is a job that nobody works on.
+  const working = { lease: toMs(lease, 'lease'), drain: toMs(drain, 'drain') };
   if (!(Number.isInteger(parallel) && parallel > 0)) {
     throw new PawlError('INVALID_OPTION', {
       detail: `parallel is ${parallel}`,
@@ -89,8 +95,7 @@ export async function apply(workflow: string | Loaded, options: ApplyOptions = {
       const queue = `apply:${runId}`;
       const job = await started(app, task, { runId, queue, source });
       options.onStarted?.(job.id);
-      const { lease = DEFAULT_LEASE, drain = DEFAULT_DRAIN } = options;
-      await app.work({ queues: [queue], lease, drain, stopOnSignal: false });
+      await app.work({ ...working, queues: [queue], stopOnSignal: false });
       const ended = (await untilEnded(app, job, { clock, ...options })) ?? (await stopped(app, job));
       return await answer({ runs, job, ended, log });
     } finally {
@@ -119,32 +124,58 @@ async function started(
   try {
     return (await app.start(task, source, { jobId: runId, queue, ...key })).job;
   } catch (error) {
-    if (!(error instanceof PawlError && error.code === 'JOB_EXISTS')) throw error;
-    const { spec } = await app.job(runId).status();
-    if (spec.task !== APPLY_TASK || spec.idempotencyKey !== runId) throw error;
-    // The key finds the job, and compares what it was started with.
+    if (!isCode(error, 'JOB_EXISTS', 'DUPLICATE')) throw error;
+    const before = await app
+      .job(runId)
+      .status()
+      .catch((missing: unknown) => {
+        // Only its key is left of it.
+        throw isCode(missing, 'JOB_NOT_FOUND') ? error : missing;
+      });
+    if (before.spec.task !== APPLY_TASK || before.spec.idempotencyKey !== runId) throw error;
+    if (isSame(source, JSON.parse(before.input) as Source)) return app.job<ApplyResult>(runId);
+    // Says what is wrong: the key's job was started with something else.
     return (await app.start(task, source, { queue, ...key })).job;
   }
 }
 
+function isCode(error: unknown, ...codes: readonly ErrorCode[]): boolean {
+  return error instanceof PawlError && codes.includes(error.code);
+}
+
+/** Whether two are one workflow, whatever its file was called: by another path it is still the same file. */
+function isSame(one: Source, other: Source): boolean {
+  // The text names the files, so both have the same ones.
+  return (
+    one.text === other.text && Object.keys(one.files).every((name) => one.files[name] === other.files[name])
+  );
+}
+
 type Job = Awaited<ReturnType<JobHandle['status']>>;
 
-/** The job once it has ended; null if the run was stopped here before. */
+type Watching = Pick<ApplyOptions, 'signal' | 'onWaiting'> & { readonly clock: Clock };
+
+/** The job once it has ended; null if the run was stopped here before. A store that does not answer is asked again. */
 async function untilEnded(
   app: Pawl,
   job: JobHandle<ApplyResult>,
-  { clock, signal, onWaiting }: Pick<ApplyOptions, 'signal' | 'onWaiting'> & { clock: Clock },
+  { clock, signal, onWaiting }: Watching,
 ): Promise<Job | null> {
   let told = '';
   for (;;) {
     if (signal?.aborted) return null;
-    const found = await job.status();
-    if (found.finishedAt !== null) return found;
-    if (found.status === 'waiting' && onWaiting) {
-      const { sentence } = await app.why(job.id);
-      if (sentence !== told) onWaiting((told = sentence));
+    try {
+      const found = await job.status();
+      if (found.finishedAt !== null) return found;
+      if (found.status === 'waiting' && onWaiting) {
+        const { sentence } = await app.why(job.id);
+        if (sentence !== told) onWaiting((told = sentence));
+      }
+      await pause(job, { clock, signal });
+    } catch (error) {
+      if (!(error instanceof PawlError && error.retryable)) throw error;
+      await pause(null, { clock, signal });
     }
-    await pause(job, { clock, signal });
   }
 }
 
@@ -155,9 +186,9 @@ async function stopped(app: Pawl, job: JobHandle<ApplyResult>): Promise<Job | nu
   return found.finishedAt === null ? null : found;
 }
 
-/** Until the job has ended, or it is time to look again. */
+/** Until the job has ended, if one is given, or it is time to look again. */
 function pause(
-  job: JobHandle<ApplyResult>,
+  job: JobHandle<ApplyResult> | null,
   { clock, signal }: { clock: Clock; signal: AbortSignal | undefined },
 ): Promise<void> {
   return new Promise((resolve) => {
@@ -168,7 +199,7 @@ function pause(
     };
     const cancel = clock.after(LOOK_MS, now);
     signal?.addEventListener('abort', now);
-    job.result({ timeout: LOOK_MS }).then(now, now);
+    job?.result({ timeout: LOOK_MS }).then(now, now);
   });
 }
 

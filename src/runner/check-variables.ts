@@ -6,7 +6,13 @@ import { CyclicVariables, layered } from './variables.js';
 import { isForRun, layersOf, type Host, type Workflow } from './workflow.js';
 import type { Members, YamlReader } from './yaml-reader.js';
 
-const BUILT_IN = ['host', 'run_id'];
+/** What every template has: of a step on hosts, and of a wait, which is for the run as a whole. */
+const BUILT_IN = { host: ['host', 'run_id'], run: ['run_id'] } as const;
+/** What else an export is made of. */
+const OUTCOME = { host: ['result'], run: ['event'] } as const;
+
+/** What the steps so far export, whether or not they will really be run. A wait knows of no host's. */
+type Exported = { readonly host: Set<string>; readonly run: Set<string> };
 
 /** Finds variables that need each other, and those that are read and nobody sets: before anything runs. */
 export function checkVariables(
@@ -22,15 +28,17 @@ export function checkVariables(
   const named = vars ? reader.map(vars.value, 'vars', { known: null }) : null;
   const elsewhere = members.get('inventory')?.key ?? vars?.key ?? null;
   if (!expectSound(reader, workflow, (name) => named?.get(name)?.key ?? elsewhere)) return;
-  /** What the steps so far export, whether or not they will really be run. */
-  const exported = new Set<string>();
+  const exported: Exported = { host: new Set(), run: new Set() };
   for (const read of [...steps, ...handlers]) {
     checkStep(reader, workflow, { read, exported });
-    for (const name of Object.keys(read.step.exports)) exported.add(name);
+    const { action, exports } = read.step;
+    for (const name of Object.keys(exports)) exported[isForRun(action) ? 'run' : 'host'].add(name);
   }
   for (const name of workflow.exports) {
     const isSet =
-      exported.has(name) || [...workflow.hosts.values()].some((host) => has(workflow, host, name));
+      exported.host.has(name) ||
+      exported.run.has(name) ||
+      [...workflow.hosts.values()].some((host) => has(workflow, host, name));
     if (!isSet) reader.report(members.get('export')?.value ?? null, `nobody sets the variable '${name}'`);
   }
 }
@@ -65,29 +73,33 @@ function expectSound(
 function checkStep(
   reader: YamlReader,
   workflow: Workflow,
-  { read: { step, nodes, node }, exported }: { read: ReadStep; exported: ReadonlySet<string> },
+  { read: { step, nodes, node }, exported }: { read: ReadStep; exported: Exported },
 ): void {
+  const kind = isForRun(step.action) ? 'run' : 'host';
   const loops = step.loop === null ? [] : ['item'];
-  const known = [...BUILT_IN, ...loops];
+  const known = [...BUILT_IN[kind], ...loops];
   const hosts = isForRun(step.action)
     ? [null]
     : step.hosts.map((name) => workflow.hosts.get(name)).filter((host) => host !== undefined);
+  const isExported = (name: string): boolean =>
+    exported.run.has(name) || (kind === 'host' && exported.host.has(name));
   const expect = (field: string, names: readonly string[], also: readonly string[]): void => {
     for (const name of new Set(names)) {
-      if (also.includes(name) || exported.has(name)) continue;
+      if (also.includes(name) || isExported(name)) continue;
       const without = hosts.filter((host) => !has(workflow, host, name));
       const [first] = without;
       if (first === undefined) continue;
-      const where = first === null || without.length === hosts.length ? '' : ` on host '${first.name}'`;
+      const somewhere = without.length === hosts.length ? '' : ` on host '${first?.name}'`;
+      const where = first === null ? ' for the run as a whole' : somewhere;
       reader.report(nodes.get(field)?.value ?? node, `there is no variable '${name}'${where}`);
     }
   };
   expect('args', namesWithin(step.args), known);
   expect('when', step.when === null ? [] : namesIn(parseExpression(step.when)), known);
-  expect('loop', namesWithin(step.loop), BUILT_IN);
+  expect('loop', namesWithin(step.loop), BUILT_IN[kind]);
   expect('probe', namesWithin(step.probe), known);
-  expect('export', namesWithin(step.exports), [...known, 'result', 'event']);
-  expect('must_vars', step.mustVars, BUILT_IN);
+  expect('export', namesWithin(step.exports), [...known, ...OUTCOME[kind]]);
+  expect('must_vars', step.mustVars, BUILT_IN[kind]);
   for (const name of step.expectVars) {
     if (!(name in step.exports)) {
       reader.report(
@@ -98,10 +110,14 @@ function checkStep(
   }
 }
 
-/** Whether a host, or the run as a whole, has a variable from the file. */
+/** Whether a host, or the run as a whole, has a variable from the file. The run has none of those that need a host. */
 function has(workflow: Workflow, host: Host | null, name: string): boolean {
-  const layers = host === null ? [workflow.vars] : layersOf(workflow, host);
-  return layers.some((layer) => Object.hasOwn(layer, name));
+  if (host !== null) return layersOf(workflow, host).some((layer) => Object.hasOwn(layer, name));
+  try {
+    return layered([workflow.vars], { run_id: '' })(name) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Stands in for what the runner sets, so that variables may use it. */

@@ -144,10 +144,13 @@ async function poll(clock: Clock, { host, command, leftMs, everyMs, signal, onNo
   const until = clock.elapsed() + leftMs;
   for (;;) {
     const timeoutMs = Math.max(1, Math.ceil(until - clock.elapsed()));
-    const outcome = await hostCommand(
-      host,
-      { ...command, timeoutMs },
-      { clock, signal, onOutput: () => undefined },
+    const asked = { ...command, timeoutMs };
+    const outcome = await hostCommand(host, asked, { clock, signal, onOutput: () => undefined }).catch(
+      (error: unknown) => {
+        // A connection that is lost is no answer, and so no yes; but one who is stopped asks no more.
+        if (signal.aborted) throw error;
+        return failedOutcome(error);
+      },
     );
     if (outcome.ok) return { ...outcome, changed: false };
     const message = outcome.message ?? '';
@@ -160,7 +163,7 @@ async function poll(clock: Clock, { host, command, leftMs, everyMs, signal, onNo
 }
 
 /** What the workflow or a host got wrong, in words. What is wrong with the job itself is not theirs, and goes on. */
-function ownFailure(error: unknown): string {
+export function ownFailure(error: unknown): string {
   const isOurs = error instanceof PawlError && !['EFFECT_UNKNOWN', 'STEP_TIMEOUT'].includes(error.code);
   if (isOurs || !(error instanceof Error)) throw error;
   return error.message;

@@ -58,7 +58,7 @@ function checkMembers(reader: YamlReader, action: ActionName, members: Members):
     else if (name === 'args') reader.texts(value, `args of ${action}`);
     else if (name === 'env') expectEnv(reader, value, `env of ${action}`);
     else if (name === 'every') readDuration(reader, value, 'every');
-    else if (name === 'mode') expectMatch(reader, value, { what: 'mode', pattern: MODE });
+    else if (name === 'mode') expectMode(reader, value);
     else if (name === 'event') expectMatch(reader, value, { what: 'event', pattern: EVENT });
     else reader.text(value, `${name} of ${action}`);
   }
@@ -112,6 +112,16 @@ function expectEnv(reader: YamlReader, node: Node | null, what: string): void {
       reader.report(value ?? key, `${name} in ${what} is no text`);
     }
   }
+}
+
+/**
+ * Three octal digits, as they stand in the file. A number that YAML itself reads as octal or hexadecimal would arrive as another one:
+ * 0o644 is 420, which is a mode too.
+ */
+function expectMode(reader: YamlReader, node: Node | null): void {
+  if (reader.text(node, 'mode') === null) return;
+  const written = reader.written(node);
+  if (!MODE.test(written)) reader.report(node, `mode is ${written}: write three octal digits, such as '644'`);
 }
 
 function expectMatch(

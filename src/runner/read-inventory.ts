@@ -53,16 +53,20 @@ export function readInventory(reader: YamlReader, node: Node | null | undefined)
 
 /** A map of variables, whose values may be anything. */
 export function readVars(reader: YamlReader, node: Node | null, what: string): Variables {
-  for (const [name, { key }] of reader.map(node, what, { known: null }) ?? []) {
-    if (!VARIABLE.test(name)) reader.report(key, `'${name}' is no name of a variable`);
-    if (RESERVED.includes(name)) reader.report(key, `'${name}' is set by the runner itself`);
-  }
+  for (const [name, { key }] of reader.map(node, what, { known: null }) ?? [])
+    expectVariable(reader, name, key);
   return (reader.plain(node) ?? {}) as Variables;
 }
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 /** What every template has without anyone saying so. */
-export const RESERVED = ['item', 'host', 'run_id', 'result', 'event'];
+const RESERVED = new Set(['item', 'host', 'run_id', 'result', 'event']);
+
+/** A name that a variable may have. */
+export function expectVariable(reader: YamlReader, name: string, key: Node): void {
+  if (!VARIABLE.test(name)) reader.report(key, `'${name}' is no name of a variable`);
+  if (RESERVED.has(name)) reader.report(key, `'${name}' is set by the runner itself`);
+}
 
 function readHost(reader: YamlReader, name: string, node: Node | null): Host {
   const what = `host '${name}'`;

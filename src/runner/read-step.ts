@@ -1,7 +1,7 @@
 import type { Node } from 'yaml';
 import { parseExpression } from './expression.js';
 import { expectCommand, readArgs, readDuration, type NeededFile } from './read-args.js';
-import type { Inventory } from './read-inventory.js';
+import { expectVariable, type Inventory } from './read-inventory.js';
 import { namesWithin } from './template.js';
 import { ACTIONS, isForRun, type ActionName, type Step } from './workflow.js';
 import type { Members, YamlReader } from './yaml-reader.js';
@@ -151,6 +151,7 @@ function readLoop(reader: YamlReader, node: Node | null): unknown {
 
 function readExports(reader: YamlReader, node: Node | null): Record<string, string> {
   const entries = [...(reader.map(node, 'export', { known: null }) ?? [])];
+  for (const [name, { key }] of entries) expectVariable(reader, name, key);
   return Object.fromEntries(
     entries.map(([name, { value }]) => [name, reader.text(value, `export.${name}`) ?? '']),
   );

@@ -1,4 +1,5 @@
 import type { Node } from 'yaml';
+import { checkNames } from './check-names.js';
 import { checkVariables } from './check-variables.js';
 import { readInventory, readVars } from './read-inventory.js';
 import { readStep, type ReadStep } from './read-step.js';
@@ -54,19 +55,10 @@ export function readWorkflow(text: string): ReadWorkflow {
     handlers: handlers.map(({ step }) => step),
     exports: exported ? reader.texts(exported.value, 'export') : [],
   };
-  expectDistinct(reader, [...steps, ...handlers]);
+  checkNames(reader, [...steps, ...handlers]);
   expectHandlers(reader, steps, handlers);
   if (reader.problems.length === 0) checkVariables(reader, workflow, { steps, handlers, members });
   return { workflow, reader, files: [...steps, ...handlers].flatMap(({ files }) => files) };
-}
-
-function expectDistinct(reader: YamlReader, steps: readonly ReadStep[]): void {
-  const seen = new Set<string>();
-  for (const { step, nodes } of steps) {
-    if (seen.has(step.name))
-      reader.report(nodes.get('name')?.value ?? null, `two steps are called '${step.name}'`);
-    seen.add(step.name);
-  }
 }
 
 function expectHandlers(reader: YamlReader, steps: readonly ReadStep[], handlers: readonly ReadStep[]): void {

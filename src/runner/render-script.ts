@@ -7,6 +7,7 @@
 export const RENDER_SCRIPT = `set -euf
 dest=$1; mode=$2; new="$dest.pawl-$$"
 rights() { ls -ldL "$1" | cut -c 2-10; }
+if [ -d "$dest" ]; then echo "$dest is a folder" >&2; exit 1; fi
 trap 'rm -f "$new"' EXIT
 rm -f "$new"
 if [ -n "$mode" ] || [ -f "$dest" ]; then umask 077; fi

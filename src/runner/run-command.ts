@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import type { Clock } from '../index.js';
 import { onceSilent } from './once-silent.js';
@@ -42,17 +42,29 @@ export function runCommand(command: Command, around: Surroundings): Promise<Ende
   const [program = '', ...args] = command.argv;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const child = spawn(program, args, {
-      cwd: command.cwd ?? undefined,
-      env: { ...process.env, ...command.env },
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-    });
+    const neverBegan = (error: unknown): void =>
+      resolve({ exit: null, signal: null, timedOut: false, failure: whyNot(program, error) });
+    let child: ChildProcessWithoutNullStreams;
+    try {
+      child = spawn(program, args, {
+        cwd: command.cwd ?? undefined,
+        env: { ...process.env, ...command.env },
+        stdio: ['pipe', 'pipe', 'pipe'],
+        detached: true,
+      });
+    } catch (error) {
+      // Most reasons are thrown here; `error` tells only of a few.
+      return neverBegan(error);
+    }
+    child.once('error', neverBegan);
+    const { pid } = child;
+    // It never began: `error` follows, and there may not even be streams.
+    if (pid === undefined) return;
     let timedOut = false;
     let isEnding = false;
     const kill = (how: NodeJS.Signals): void => {
       try {
-        if (child.pid !== undefined) process.kill(-child.pid, how);
+        process.kill(-pid, how);
       } catch {
         // It has ended meanwhile.
       }
@@ -92,14 +104,6 @@ export function runCommand(command: Command, around: Surroundings): Promise<Ende
     // A program that does not read what it is given is none the worse for it.
     child.stdin.on('error', () => undefined);
     child.stdin.end(command.stdin ?? '');
-    child.once('error', (error: NodeJS.ErrnoException) => {
-      settled();
-      const failure =
-        error.code === 'ENOENT'
-          ? `there is no program '${program}', or no folder to run it in`
-          : error.message;
-      resolve({ exit: null, signal: null, timedOut, failure });
-    });
     child.once('exit', () => {
       // What it started is being ended too, and has its time for that.
       if (isEnding) return;
@@ -116,6 +120,19 @@ export function runCommand(command: Command, around: Surroundings): Promise<Ende
       else resolve({ exit, signal: killedBy, timedOut, failure: null });
     });
   });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'the folder to run it in, or one on the way to the program, is no folder',
+  E2BIG:
+    'its arguments and environment are longer than this system takes: a script may be a file, with script.shell',
+};
+
+/** Why a command never began. */
+function whyNot(program: string, error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return `there is no program '${program}', or no folder to run it in`;
+  return `it could not be begun: ${REASONS[code] ?? message}`;
 }
 
 /** Pieces of bytes as text, never half a character. The answer tells what is left when no more will come. */

@@ -83,9 +83,13 @@ export class MarkedOutput {
   }
 }
 
-/** What `ssh` says when it never got as far as a command. */
+/**
+ * What `ssh` says only if it never got as far as a command: that it could not connect, or was not let in. A connection that is reset
+ * or times out is not among them, since that is said in the same words when a session breaks off: the command may have begun, and
+ * the word of it been lost on the way.
+ */
 const NEVER_BEGAN =
-  /could not resolve|connection refused|connection timed out|operation timed out|no route to host|network is unreachable|permission denied|host key verification failed|no matching host key|identification has changed|kex_exchange_identification|banner exchange|bad configuration|no such identity|too many authentication failures|connection closed by .* port|connection reset by .* port/i;
+  /ssh: could not resolve|ssh: connect to host|permission denied \(|host key verification failed|unable to negotiate with|exchange_identification|banner exchange|bad configuration|too many authentication failures|connection closed by .* port/i;
 
 export function neverBegan(stderr: string): boolean {
   return NEVER_BEGAN.test(stderr);

@@ -1,10 +1,10 @@
-import { hostStep, type HostEnd, type HostState, type RunContext } from './host-step.js';
+import { hostStep, ownFailure, type HostEnd, type HostState, type RunContext } from './host-step.js';
 import { inParallel } from './in-parallel.js';
 import { evaluate, isTrue } from './evaluate.js';
 import { parseExpression } from './expression.js';
 import { renderDeep, textOf } from './template.js';
 import { layered, type Variables } from './variables.js';
-import { isForRun, type Step } from './workflow.js';
+import { isForRun, waitKeyOf, type Step } from './workflow.js';
 
 export type RunEnd = {
   readonly status: 'success' | 'failed';
@@ -76,17 +76,32 @@ function failureOf(step: Step, host: string, end: HostEnd | undefined): string {
   return `step '${step.name}' failed on ${host}: ${end?.message ?? 'for no reason that is known'}`;
 }
 
-/** A wait for somebody, once for the whole run. It holds no process: the job goes on when the event has come. */
+type WaitEnd = { readonly status: 'success' | 'failed' | 'skipped'; readonly message: string | null };
+
+/** Null if the run goes on; else why it does not. What the step itself got wrong is its result, as on a host. */
 async function runStep(context: RunContext, step: Step): Promise<string | null> {
-  const { workflow, recorder, steps, runId, global } = context;
+  const { status, message } = await waited(context, step).catch((error: unknown): WaitEnd => ({
+    status: 'failed',
+    message: ownFailure(error),
+  }));
+  const failure = message === null ? null : `step '${step.name}': ${message}`;
+  const error = failure === null ? null : { code: 'STEP_FAILED', message: failure };
+  context.recorder.stepFinish({ step: step.name, status, message, error });
+  return step.continueOnError ? null : failure;
+}
+
+/** A wait for somebody, once for the whole run. It holds no process: the job goes on when the event has come. */
+async function waited(
+  { workflow, recorder, steps, runId, global }: RunContext,
+  step: Step,
+): Promise<WaitEnd> {
   const lookup = layered([workflow.vars], { ...global.exported, run_id: runId });
   if (step.when !== null && !isTrue(evaluate(parseExpression(step.when), lookup))) {
-    recorder.stepFinish({ step: step.name, status: 'skipped' });
-    return null;
+    return { status: 'skipped', message: null };
   }
   const args = renderDeep(step.args, lookup) as Variables;
   const isApproval = step.action === 'wait.approval';
-  const key = textOf(args['event'] ?? slugOf(step.name));
+  const key = waitKeyOf(step);
   const reason = textOf(args['reason'] ?? step.name);
   const how = `pawl jobs signal ${runId} ${key} '${isApproval ? 'true' : '{}'}'`;
   recorder.stepStart({ step: step.name, message: `waits for ${key} (${reason}): ${how}` });
@@ -94,38 +109,16 @@ async function runStep(context: RunContext, step: Step): Promise<string | null> 
   const event = Number.isFinite(step.timeoutMs)
     ? await steps.waitFor(key, { ...waiting, timeout: step.timeoutMs })
     : await steps.waitFor(key, waiting);
-  const failure =
-    event === undefined
-      ? `nobody sent ${key} in time`
-      : isApproval && !isTrue(approvalOf(event))
-        ? `${key} was refused`
-        : null;
-  if (failure === null) {
-    const withEvent = (name: string): unknown => (name === 'event' ? event : lookup(name));
-    global.exported = { ...global.exported, ...(renderDeep(step.exports, withEvent) as Variables) };
-  }
-  const error = failure === null ? null : { code: 'STEP_FAILED', message: `step '${step.name}': ${failure}` };
-  recorder.stepFinish({
-    step: step.name,
-    status: failure === null ? 'success' : 'failed',
-    message: failure,
-    error,
-  });
-  return failure === null || step.continueOnError ? null : `step '${step.name}': ${failure}`;
+  if (event === undefined) return { status: 'failed', message: `nobody sent ${key} in time` };
+  if (isApproval && !isTrue(approvalOf(event))) return { status: 'failed', message: `${key} was refused` };
+  const withEvent = (name: string): unknown => (name === 'event' ? event : lookup(name));
+  global.exported = { ...global.exported, ...(renderDeep(step.exports, withEvent) as Variables) };
+  return { status: 'success', message: null };
 }
 
 /** `true`, or an object that says `approved`. */
 function approvalOf(event: unknown): unknown {
   return event !== null && typeof event === 'object' && 'approved' in event ? event.approved : event;
-}
-
-/** A step's name as the key of a signal. */
-export function slugOf(name: string): string {
-  const slug = name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '');
-  return slug === '' ? 'approval' : slug.slice(0, 100);
 }
 
 function newState(host: HostState['host']): HostState {

@@ -1,3 +1,4 @@
+import { textOf } from './template.js';
 import type { Variables } from './variables.js';
 
 /** A host that steps run on. */
@@ -54,6 +55,19 @@ export type Step = {
   /** How long after its beginning an action may still be under way though nobody watches it any more. */
   readonly probeAfterMs: number;
 };
+
+/** What a signal to the run has to be called for a wait to end: what the step says, or its name. */
+export function waitKeyOf({ name, args }: Pick<Step, 'name' | 'args'>): string {
+  return textOf(args['event'] ?? slugOf(name));
+}
+
+function slugOf(name: string): string {
+  const slug = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
+  return slug === '' ? 'approval' : slug.slice(0, 100);
+}
 
 export type Workflow = {
   readonly name: string;

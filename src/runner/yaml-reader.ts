@@ -90,6 +90,12 @@ export class YamlReader {
     return value === true;
   }
 
+  /** A text or a number as it stands in the file, before YAML makes anything of it. */
+  written(node: Node | null): string {
+    const scalar = this.#resolved(node);
+    return isScalar(scalar) ? (scalar.source ?? String(scalar.value)) : '';
+  }
+
   /** The value as data, whatever it is. */
   plain(node: Node | null): unknown {
     try {

@@ -2,10 +2,11 @@ import { PawlError } from '../errors.js';
 import { hash32 } from '../kernel/index.js';
 import type { Random } from '../ports/random.js';
 import type { Store } from '../ports/store.js';
-import type { Fault } from './faults.js';
+import { hitOf, type Fault } from './faults.js';
 import type { Hits } from './hits.js';
 import type { Host } from './host.js';
 import type { Pending } from './pending.js';
+import { aimOf, aimOfReply, Strikes } from './strikes.js';
 import type { World } from './world.js';
 
 /** What the network asks of those around it. */
@@ -27,16 +28,6 @@ export type NetworkParts = {
 export type Call = { readonly host: Host; readonly name: keyof Store; readonly asked: readonly unknown[] };
 type Settle = { readonly resolve: (reply: unknown) => void; readonly reject: (error: unknown) => void };
 
-/** Calls that change something, or may: faults are aimed at them. A claim counts only if it found something. */
-const MATTER: ReadonlySet<string> = new Set<keyof Store>([
-  'commit',
-  'putEffect',
-  'putMessage',
-  'settleOutbox',
-  'putSchedule',
-  'putDlqItem',
-  'purge',
-]);
 /** Calls that may be executed twice, as by a client that sent again what had arrived after all. */
 const REPEATABLE: ReadonlySet<string> = new Set<keyof Store>([
   'commit',
@@ -60,8 +51,7 @@ function labelOf(text: string): number {
 export class Network {
   readonly #parts: NetworkParts;
   readonly #random: Random;
-  #faults: readonly Fault[];
-  #calls = 0;
+  readonly #strikes: Strikes;
   #wakeUpsLostUntil = 0;
   #wakeUpsLateUntil = 0;
   /** Requests and replies that take long. */
@@ -72,12 +62,12 @@ export class Network {
   constructor(parts: NetworkParts, faults: readonly Fault[]) {
     this.#parts = parts;
     this.#random = parts.world.stream('network');
-    this.#faults = faults;
+    this.#strikes = new Strikes(faults);
   }
 
   /** From now on everything arrives, once and soon. */
   heal(): void {
-    this.#faults = [];
+    this.#strikes.end();
     this.#outages.clear();
     this.#wakeUpsLostUntil = 0;
     this.#wakeUpsLateUntil = 0;
@@ -136,7 +126,8 @@ export class Network {
       this.#refuse(call, settle);
       return;
     }
-    const fault = MATTER.has(name) && !host.isDead ? this.#nextFault() : null;
+    const aim = host.isDead ? null : aimOf(name);
+    const fault = aim && this.#strikes.next(aim);
     if (fault !== null && this.#strikesBefore(fault, call, settle)) return;
     this.#execute(call, settle, fault);
   }
@@ -145,8 +136,8 @@ export class Network {
     const { execute } = this.#parts;
     void execute(call).then(
       (reply) => {
-        const found = call.name === 'claim' && (reply as { jobs: readonly unknown[] }).jobs.length > 0;
-        const fault = struck ?? (found && !call.host.isDead ? this.#nextFault() : null);
+        const aim = call.host.isDead ? null : aimOfReply(call.name, reply);
+        const fault = struck ?? (aim && this.#strikes.next(aim));
         const delayMs = fault === null ? this.#latency() : this.#strikesAfter(fault, call, settle);
         if (delayMs === null) return;
         this.#schedule(delayMs, call.host, labelOf(call.name) ^ 1, () => {
@@ -156,14 +147,6 @@ export class Network {
       },
       (error: unknown) => this.#fail(call, settle, error),
     );
-  }
-
-  #nextFault(): Fault | null {
-    this.#calls += 1;
-    const [next] = this.#faults;
-    if (next === undefined || next.nth > this.#calls) return null;
-    this.#faults = this.#faults.slice(1);
-    return next;
   }
 
   /** True if the call goes no further for now. */
@@ -249,7 +232,7 @@ export class Network {
   #tell(fault: Fault, call: Call): void {
     const { hits, world, onFault } = this.#parts;
     const { host, name } = call;
-    hits.add('fault', fault.kind);
+    hits.add('fault', hitOf(fault));
     onFault(fault, call);
     world.tell(() => `FAULT ${fault.kind} (${fault.ms} ms) at '${name}' of ${host.name}`);
   }

@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '../kernel/index.js';
-import { FAULT_KINDS } from './faults.js';
+import { AIMED, FAULT_KINDS, hitOf } from './faults.js';
 import type { OperationKind } from './plan.js';
 import type { Instruction } from './workload/program.js';
 
@@ -70,6 +70,9 @@ const MORE = [
 export function neverHit(hits: Readonly<Record<string, number>>): string[] {
   return [
     ...FAULT_KINDS.map((kind) => `fault ${kind}`),
+    ...(['beat', 'read'] as const).flatMap((at) =>
+      AIMED[at].kinds.map((kind) => `fault ${hitOf({ kind, at })}`),
+    ),
     ...EVENT_TYPES.map((type) => `event ${type}`),
     ...Object.keys(INSTRUCTIONS).map((name) => `feature ${name}`),
     ...Object.keys(OPERATIONS).map((name) => `feature operation ${name}`),

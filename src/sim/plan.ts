@@ -6,7 +6,7 @@ import {
   type OverlapPolicy,
 } from '../engine/schedules/schedule.js';
 import { prng } from '../testkit/prng.js';
-import { drawFaults, type Fault } from './faults.js';
+import { drawAimedFaults, drawFaults, type Fault } from './faults.js';
 import { drawProgram, type Program } from './workload/program.js';
 import { TASK_NAMES, type TaskName } from './workload/tasks.js';
 import { mix } from './world.js';
@@ -86,7 +86,7 @@ export function planOf(seed: number): Plan {
     })),
     clients: 2,
     operations: operations.toSorted((a, b) => a.atMs - b.atMs),
-    faults: drawFaults(random),
+    faults: [...drawFaults(random), ...drawAimedFaults(prng(mix(seed, 0xbea7)))],
     leaseMs: [5_000, 10_000][random.int(2)] as number,
     pollMs: [1_000, 3_000][random.int(2)] as number,
     keepMs: random.int(2) === 0 ? KEEP_MS : null,

@@ -52,7 +52,7 @@ export async function simulate(
   const verdict = new Verdict({ decisions: () => world.decisions, onBreach: () => world.end() });
   const watch = new StoreWatch({ world, tables, hits, verdict, now: () => world.now, keepMs: plan.keepMs });
   const acknowledged = new Acknowledged(watch, verdict);
-  const outside = new Outside(hits, watch);
+  const outside = new Outside(hits, watch.effects);
   const late = new LateResults(watch, verdict);
   const network: Network = new Network(
     {
@@ -120,6 +120,10 @@ export async function simulate(
       [...tables.leases].some(([incarnation, { dead }]) => !dead && watch.hostOf(incarnation) === host),
     );
     await checkAtEnd({ store, watch, verdict, now: world.now, leaseMs: plan.leaseMs });
+    watch.effects.check(
+      (key) => outside.resultsOf(key),
+      (jobId) => watch.jobs.get(jobId)?.steps,
+    );
     acknowledged.check();
     late.check();
   }

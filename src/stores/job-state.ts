@@ -1,9 +1,8 @@
 import {
-  decodeEvents,
+  eventsOf,
   evolve,
   InvariantViolation,
   must,
-  type Event,
   type Job,
   type JsonText,
   type Status,
@@ -168,11 +167,4 @@ export function creationOf(jobId: string, body: string): Creation {
   if (created?.type !== 'job.created')
     throw new InvariantViolation(`the log of ${jobId} does not begin with job.created`);
   return { spec: created.spec, input: created.input };
-}
-
-function eventsOf(row: Pick<LogRow, 'jobId' | 'rev' | 'body'>): readonly Event[] {
-  const decoded = decodeEvents(row.body);
-  if (!decoded.ok)
-    throw new InvariantViolation(`${decoded.code} at ${row.jobId}/${row.rev}: ${decoded.problem}`);
-  return decoded.events;
 }

@@ -1,5 +1,5 @@
 import { PawlError } from '../errors.js';
-import type { Timestamp } from '../kernel/index.js';
+import { UnreadableLog, type Timestamp } from '../kernel/index.js';
 import type { Claimed, ClaimRequest, Loaded } from '../ports/store.js';
 
 /** How long one is left out of searches. Sooner costs those behind it a place more often; later, and one that was repaired waits. */
@@ -88,7 +88,7 @@ const NOBODY: readonly string[] = [];
 
 function unreadable(jobId: string, cause: unknown): PawlError {
   const problem = cause instanceof Error ? cause.message : String(cause);
-  const code = problem.startsWith('EVENT_TOO_NEW') ? 'EVENT_TOO_NEW' : 'EVENT_UNREADABLE';
+  const code = cause instanceof UnreadableLog ? cause.code : 'EVENT_UNREADABLE';
   return new PawlError(code, {
     detail: `job ${jobId} cannot be read, and is left alone: ${problem}`,
     details: { jobId },

@@ -1,10 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Pawl } from '../client/app.js';
+import { effect } from '../client/effect.js';
 import { task, type TaskOptions } from '../client/task.js';
 import type { Store } from '../ports/store.js';
 import { testApp } from '../testkit/index.js';
 import { newCluster } from '../../test/new-cluster.js';
 import { Attempt } from './attempt.js';
+import type { Steps } from './steps.js';
 
 const hang = (): Promise<never> => new Promise(() => undefined);
 
@@ -98,6 +100,61 @@ describe('an attempt that cannot end as it should', () => {
     expect(spoilt).toEqual(['complete', 'fail-attempt']);
   });
 });
+
+describe('what is asked for as the attempt ends', () => {
+  const pay = effect({ name: 'pay', run: () => 1 });
+  const kid = task({ name: 'kid' }, () => 1);
+  const LATE: Readonly<Record<string, (step: Steps) => Promise<unknown>>> = {
+    'an effect': (step) => step.effect('pay', pay, null),
+    'a child': (step) => step.call('kid', kid, null),
+  };
+
+  test.each(Object.keys(LATE).flatMap((what) => [true, false].map((isStopped) => ({ what, isStopped }))))(
+    'DEC-5 GUA-2 nothing is thrown into a handler that has no say any more: $what, handed back: $isStopped',
+    async ({ what, isStopped }) => {
+      const cluster = newCluster();
+      const heard: string[] = [];
+      const [letGo, goOn] = [signal(), signal()];
+      const job = task({ name: 'job', timeout: '5s' }, async ({ step }) => {
+        const first = step.run('first', () => 1);
+        await goOn.given;
+        await LATE[what]?.(step).catch(({ code }) => heard.push(code));
+        return first;
+      });
+      // While the first step is being recorded, the attempt is ended, and the handler asks for more: both share the next commit.
+      const store: Store = {
+        ...cluster.store,
+        commit: async (items) => {
+          if (items.some(({ body }) => body.includes('"first"'))) await letGo.given;
+          return cluster.store.commit(items);
+        },
+      };
+      const rig = await cluster.join([job, kid], { drain: 0 }, store);
+      const { job: handle } = await rig.app.start(job, null);
+      await rig.idle();
+      const ending = isStopped ? rig.app.stop() : null;
+      await rig.idle();
+      cluster.clock.advance(isStopped ? 1 : 5_001);
+      await rig.idle();
+      goOn.give();
+      await rig.idle();
+      letGo.give();
+      await rig.run(Promise.resolve(ending));
+      await rig.idle();
+      expect((await handle.status()).status).toBe(isStopped ? 'interrupted' : 'retrying');
+      expect(heard).toEqual([]);
+    },
+  );
+});
+
+/** A promise that the test keeps when it sees fit. */
+function signal(): { given: Promise<void>; give: () => void } {
+  let give: () => void = () => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
+}
 
 describe('what an attempt leaves behind', () => {
   const limited = task({ name: 'limited' }, async ({ step, input }) => {

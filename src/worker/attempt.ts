@@ -2,18 +2,20 @@ import { PawlError } from '../errors.js';
 import {
   decide,
   evolve,
+  StepLog,
   type Command,
   type Decision,
   type Event,
   type Job,
-  type StepLog,
 } from '../kernel/index.js';
 import { consequencesOf } from '../engine/consequences.js';
 import type { Engine } from '../engine/engine.js';
 import { prepareCommit, type Extras } from '../engine/prepare-commit.js';
-import { sendOne } from '../engine/send.js';
+import { hearSubscribers, sendOne } from '../engine/send.js';
 import type { CommitItem, CommitReply, Loaded } from '../ports/store.js';
 import { commitName } from './names.js';
+import type { Replay } from './replay.js';
+import { takeBatch } from './take-batch.js';
 
 type Without<C> = C extends Command ? Omit<C, 'now' | 'actor' | 'attemptId'> : never;
 /** A command of the holder, but for what every one of them carries. */
@@ -48,10 +50,6 @@ type Decided = {
 /** Why an attempt can write no more. */
 export type AttemptEnd = 'finished' | 'suspended' | 'lost';
 
-/** What goes into one commit: more would be a row, or a request, that takes long and may be refused for its size. */
-const MOST_COMMANDS = 1_000;
-const MOST_CHARACTERS = 1_048_576;
-
 const ENDINGS: Readonly<Partial<Record<Event['type'], AttemptEnd>>> = {
   'job.succeeded': 'finished',
   'job.failed': 'finished',
@@ -76,6 +74,7 @@ export class Attempt {
   readonly #whileHeld = { goOn: () => !this.isOver };
   #head: Loaded;
   #steps: StepLog;
+  readonly #replay: Replay;
   #commits = 0;
   #sending = false;
   #end: AttemptEnd | null = null;
@@ -83,10 +82,11 @@ export class Attempt {
   /** Settled once the attempt can write no more. */
   readonly ended: Promise<AttemptEnd>;
 
-  constructor(engine: Engine, head: Loaded, steps: StepLog) {
+  constructor(engine: Engine, head: Loaded, { steps, replay }: { steps: StepLog; replay: Replay }) {
     this.#engine = engine;
     this.#head = head;
     this.#steps = steps;
+    this.#replay = replay;
     this.attemptId = head.job.attemptId ?? '';
     this.#actor = `worker:${head.job.worker?.id ?? ''}`;
     this.ended = new Promise((resolve) => {
@@ -123,12 +123,7 @@ export class Attempt {
     return this.#end !== null;
   }
 
-  /** After a checkpoint nobody asks for what came before it. */
-  forgetStepsBefore(steps: StepLog): void {
-    this.#steps = steps;
-  }
-
-  /** `hear` is told the answer to a command, once it is saved: never, when the attempt ends before that. */
+  /** `hear` is told the answer to a command, once it is saved, in the order of the log: never, when the attempt ends before that. */
   give(command: HeldCommand, options: GiveOptions = PLAINLY, hear: (answer: Answer) => void = ignore): void {
     this.#queue.push({ command, options, hear });
     if (this.#sending || this.isOver) return;
@@ -143,7 +138,9 @@ export class Attempt {
 
   async #sendAll(): Promise<void> {
     while (this.#queue.length > 0 && !this.isOver) {
-      const batch = this.#take();
+      if (this.#engine.subscriptions.isStale && this.#queue.some(movesJob))
+        await hearSubscribers(this.#engine, this.#whileHeld);
+      const batch = takeBatch(this.#queue);
       const decided = this.#decide(batch);
       if (decided.events.length > 0) {
         const prepared = this.#prepare(batch, decided);
@@ -154,27 +151,14 @@ export class Attempt {
         if (!this.#hear(reply, batch)) continue;
         this.#advance(item, decided);
       }
-      // One in each turn, in the order of the log: what wins a race now must win it in every replay.
       for (let index = 0; index < batch.length; index++) {
-        if (index > 0) await nextTurn();
-        batch[index]?.hear(decided.decisions[index] as Decision);
+        const decision = decided.decisions[index] as Decision;
+        // What came behind the attempt's end is refused for that alone. A handler must not take it for a failure of its own.
+        const hear = batch[index]?.hear;
+        if (hear && (decision.ok || !this.isOver)) this.#replay.tell(hear, decision);
       }
     }
     this.#sending = false;
-  }
-
-  #take(): Asked[] {
-    if (this.#queue.length === 1) return this.#queue.splice(0);
-    const alone = this.#queue.findIndex(({ options }) => options.alone ?? false);
-    const most = alone < 0 ? this.#queue.length : alone;
-    return this.#queue.splice(0, Math.max(1, Math.min(most, this.#fits())));
-  }
-
-  /** How many of what is asked for make a commit of bearable size. */
-  #fits(): number {
-    let size = 0;
-    const first = this.#queue.findIndex(({ command }) => (size += sizeOf(command)) > MOST_CHARACTERS);
-    return Math.min(first < 0 ? this.#queue.length : first, MOST_COMMANDS);
   }
 
   /** Whether the commit went through. If not, whoever asked for it is told, or the job is lost. */
@@ -213,6 +197,8 @@ export class Attempt {
   #apply(before: Job, events: readonly Event[]): Job {
     let job = before;
     for (const event of events) {
+      // Behind a checkpoint nobody asks for what came before it.
+      if (event.type === 'checkpoint.saved') this.#steps = new StepLog();
       this.#steps.apply(job, event);
       job = evolve(job, event);
     }
@@ -275,7 +261,8 @@ export class Attempt {
 
   readonly #fail = (error: unknown): void => {
     const { jobId } = this.job.spec;
-    const expected = this.isOver && error instanceof PawlError && error.retryable;
+    const isOutage = error instanceof PawlError && (error.retryable || error.code === 'APP_CLOSED');
+    const expected = this.isOver && isOutage;
     if (!expected)
       this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
     this.lose('its commits cannot be saved');
@@ -284,14 +271,5 @@ export class Attempt {
 
 const PLAINLY: GiveOptions = {};
 const ignore = (): void => undefined;
-
-/** Roughly: what a step came to is what makes commands large. */
-function sizeOf(command: HeldCommand): number {
-  return 'output' in command ? command.output.length : 0;
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
-}
+/** Who hears of it is looked up before. Results of steps come by the thousand, and wait for no such look. */
+const movesJob = ({ command }: Asked): boolean => command.type !== 'record-step';

@@ -17,11 +17,9 @@ export async function callStep(
   { input, options }: { input: unknown; options: CallOptions },
 ): Promise<unknown> {
   if (execution.attempt.isOver) return never();
-  const ref = execution.next(name, 'call');
+  const ref = execution.begin(name, 'call');
   const wait: Wait = { ...ref, key: childWaitKey(ref), kind: 'child', reason: task.name, expiresAt: null };
-  await startOnce(execution, wait, task, { input, options });
-  const { payload } = await execution.waits.wait(wait);
-  const end = JSON.parse(payload ?? 'null') as ChildEnd | null;
+  const end = await endOf(execution, wait, task, { input, options }).finally(() => execution.end(ref));
   if (end?.status === 'succeeded') return JSON.parse(end.result) as unknown;
   throw new PawlError('CHILD_FAILED', {
     detail:
@@ -36,6 +34,17 @@ export async function callStep(
   });
 }
 
+async function endOf(
+  execution: Execution,
+  wait: Wait,
+  task: TaskDefinition,
+  call: { input: unknown; options: CallOptions },
+): Promise<ChildEnd | null> {
+  await startOnce(execution, wait, task, call);
+  const { payload } = await execution.waits.wait(wait);
+  return JSON.parse(payload ?? 'null') as ChildEnd | null;
+}
+
 async function startOnce(
   execution: Execution,
   wait: Wait,
@@ -44,7 +53,7 @@ async function startOnce(
 ): Promise<void> {
   const { attempt, engine, replay } = execution;
   const { job } = attempt;
-  const read = await task.readInput(input, `the input of child '${task.name}'`);
+  const read = await execution.during(() => task.readInput(input, `the input of child '${task.name}'`));
   const { spec } = newJob(engine, task, {
     input: read.text,
     concurrencyKey: task.concurrency?.key(read.value) ?? null,
@@ -54,11 +63,15 @@ async function startOnce(
   const known = attempt.steps.get(wait);
   if (known !== undefined) {
     const child = known.kind === 'wait' ? known.child : null;
-    if (child?.task === task.name && child.inputHash === spec.inputHash) return;
-    throw nondeterminism(
-      wait,
-      child ? 'history has another child there' : `history has a ${known.kind} there`,
-    );
+    if (child?.task !== task.name || child.inputHash !== spec.inputHash) {
+      throw nondeterminism(
+        wait,
+        child ? 'history has another child there' : `history has a ${known.kind} there`,
+      );
+    }
+    // A child that has ended is come by when its end is handed out.
+    if (known.kind === 'wait' && known.outcome === null) replay.visit(wait);
+    return;
   }
   await execution.during(() => replay.caughtUp(wait));
   const child = { childId: spec.jobId, task: task.name, inputHash: spec.inputHash };

@@ -4,11 +4,13 @@ import { prepareCommit } from '../engine/prepare-commit.js';
 import { recoverOrphans } from '../engine/recover.js';
 import { decide, laneOf, NO_STEPS } from '../kernel/index.js';
 import { httpCourier } from '../client/http-courier.js';
+import { effect } from '../client/effect.js';
 import { task } from '../client/task.js';
 import type { Loaded, Store } from '../ports/store.js';
-import { Cluster, Link, prng, testApp } from '../testkit/index.js';
+import { advanceUntil, Cluster, Link, prng, testApp } from '../testkit/index.js';
 import type { Surroundings } from './execution.js';
 import { prepareAttempt, runAttempt } from './run-attempt.js';
+import type { Steps } from './steps.js';
 
 /** A loop of `rounds` steps that saves where it stands after each tenth. */
 function looping(rounds: number, onStep: (n: number) => void) {
@@ -76,7 +78,7 @@ describe('checkpoints', () => {
       const prepared = await prepareAttempt(aroundOf(cluster), head, { ignoreCheckpoints });
       const { skipCheckpoints } = prepared;
       await runAttempt(prepared, loop.definition);
-      ends.push([(await cluster.store.load(job.id)).found?.job.result, skipCheckpoints]);
+      ends.push([(await cluster.store.load(job.id)).found?.job.result, skipCheckpoints.length]);
       expect(ran.toSorted((one, two) => one - two)).toEqual([
         ...Array.from({ length: 33 }, (_, n) => n),
         32,
@@ -106,9 +108,9 @@ describe('checkpoints', () => {
     onTestFinished(() => rig.stop());
     const job = await rig.ended((await rig.app.start(odd, null)).job, { atMost: '1d' });
     expect(job).toMatchObject({ status: 'succeeded', result: '12' });
-    const { rows } = await rig.store.log(job.spec.jobId, { fromRev: 1, limit: 100 });
-    const counted = rows.flatMap(({ body }) => /"occurrences":(\{.*?\})/.exec(body)?.[1] ?? []);
-    expect(counted.at(-1)).toBe('{"pause":3,"constructor":3,"toString":3,"__proto__":3,"hasOwnProperty":3}');
+    expect((await countsOf(rig.store, job.spec.jobId)).at(-1)).toBe(
+      '{"pause":3,"constructor":3,"toString":3,"__proto__":3,"hasOwnProperty":3}',
+    );
   });
 
   test.each(['by the attempt that saved it', 'by one that began from it'])(
@@ -150,6 +152,92 @@ describe('checkpoints', () => {
     expect(job.failure?.code).toBe('CHECKPOINT_UNSETTLED');
   });
 });
+
+describe('a checkpoint beside what the log does not know of yet', () => {
+  const UNSETTLED: Readonly<Record<string, (step: Steps) => Promise<unknown>>> = {
+    'a sleep that has lost its race': (step) => step.sleep('limit', '10s'),
+    'a signal that nobody sent': (step) => step.waitFor('limit'),
+    'a step that runs': (step) => step.run('limit', () => new Promise(() => undefined)),
+    'a step that is tried again': (step) =>
+      step.run('limit', () => Promise.reject(new Error('no')), { retry: { baseMs: 500, jitterMs: 0 } }),
+  };
+
+  test.each(Object.entries(UNSETTLED))('GUA-12 is refused, and names it: %s', async (_, begin) => {
+    const loop = task({ name: 'loop' }, async ({ step }) => {
+      for (let round = step.resume(0); round < 1; round++) {
+        await Promise.race([begin(step), step.run('work', () => 1)]);
+        await step.checkpoint(round + 1);
+      }
+      await step.sleep('limit', '1h');
+    });
+    const rig = await testApp({ tasks: [loop] });
+    onTestFinished(() => rig.stop());
+    const job = await rig.ended((await rig.app.start(loop, null)).job);
+    expect(job).toMatchObject({ status: 'failed', failure: { code: 'CHECKPOINT_UNSETTLED' } });
+    expect(job.failure?.message).toContain("'limit'");
+  });
+
+  test('GUA-12 one that nobody awaits counts what comes after it for the next', async () => {
+    const loop = task({ name: 'loop' }, async ({ step }) => {
+      step.resume(0);
+      await step.run('first', () => 1);
+      const saved = step.checkpoint(1);
+      await step.run('second', () => 2);
+      await saved;
+      await step.checkpoint(2);
+    });
+    const rig = await testApp({ tasks: [loop] });
+    onTestFinished(() => rig.stop());
+    const job = await rig.ended((await rig.app.start(loop, null)).job);
+    expect(job.status).toBe('succeeded');
+    expect(await countsOf(rig.store, job.spec.jobId)).toEqual(['{"first":1}', '{"first":1,"second":1}']);
+  });
+});
+
+describe('after an attempt that had come further', () => {
+  /** The first attempt pays for three and fails; the second pays for one in each round, and its worker vanishes in the second. */
+  async function paid({ ignoreCheckpoints }: { ignoreCheckpoints: boolean }): Promise<unknown[]> {
+    const cluster = new Cluster();
+    onTestFinished(() => cluster.stop());
+    const link = new Link(cluster.store);
+    const entered: string[] = [];
+    const pay = effect({ name: 'pay', run: async (what: string) => void entered.push(what) });
+    const loop = task({ name: 'loop' }, async ({ step, job: { attempt } }) => {
+      for (let round = step.resume(1); round <= 2; round++) {
+        const isMore = await step
+          .run('is more', () => (attempt === 1 ? Promise.reject(new Error('no')) : false))
+          .catch(() => true);
+        for (const what of isMore ? ['a', 'b', 'c'] : ['a']) await step.effect('pay', pay, `${round}${what}`);
+        if (isMore) throw new Error('again');
+        if (round === 2 && !link.down) {
+          link.down = true;
+          await new Promise(() => undefined);
+        }
+        await step.checkpoint(round + 1);
+      }
+      return entered;
+    });
+    const first = await cluster.join([loop], {}, link.store);
+    const { job } = await first.app.start(loop, null);
+    await advanceUntil(cluster.clock, () => link.down);
+    const head = await takeOver(cluster, job.id);
+    const prepared = await prepareAttempt(aroundOf(cluster), head, { ignoreCheckpoints });
+    await runAttempt(prepared, loop.definition);
+    return JSON.parse((await cluster.store.load(job.id)).found?.job.result ?? 'null') as unknown[];
+  }
+
+  test.each([false, true])(
+    'GUA-4 GUA-12 steps have the same numbers for the attempt that saved a checkpoint and for the next, ignoring it: %s',
+    async (ignoreCheckpoints) => {
+      expect(await paid({ ignoreCheckpoints })).toEqual(['1a', '1b', '1c', '2a']);
+    },
+  );
+});
+
+async function countsOf(store: Store, jobId: string): Promise<string[]> {
+  const { rows } = await store.log(jobId, { fromRev: 1, limit: 100 });
+  return rows.flatMap(({ body }) => /"occurrences":(\{.*?\})/.exec(body)?.[1] ?? []);
+}
 
 function aroundOf({ store, clock }: Cluster): Surroundings {
   const courier = httpCourier({ allowPrivate: false });

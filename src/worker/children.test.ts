@@ -1,9 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fatal } from '../client/effect.js';
 import { task, type AnyTask } from '../client/task.js';
+import { PawlError } from '../errors.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { advanceUntil, fakeClock, T0, testApp, type TestApp } from '../testkit/index.js';
+import { newCluster } from '../../test/new-cluster.js';
 
 async function appOf(...tasks: AnyTask[]): Promise<TestApp> {
   const rig = await testApp({ tasks });
@@ -53,6 +55,22 @@ describe('a child job', () => {
     });
   });
 
+  test('GUA-9 one whose input takes long to look at is started, though the parent waits for something else too', async () => {
+    const validate = async (value: unknown) => {
+      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+      return { value };
+    };
+    const input = { '~standard': { version: 1 as const, vendor: 'test', validate } };
+    const kid = task({ name: 'kid', input }, () => 'in time');
+    const parent = task({ name: 'parent' }, ({ step }) => {
+      const limit = step.sleep('limit', '1d').then(() => 'too late');
+      return Promise.race([limit, step.call('kid', kid, 1)]);
+    });
+    const rig = await appOf(parent, kid);
+    const { job } = await rig.app.start(parent, null);
+    expect((await rig.ended(job, { atMost: '2d' })).result).toBe('"in time"');
+  });
+
   test('a parent may catch it, and go on', async () => {
     const parent = task({ name: 'parent' }, async ({ step }) => {
       const first = await step.call('try', broken, null).catch(() => 'caught');
@@ -97,6 +115,30 @@ describe('a child job', () => {
     const rig = await appOf(parent, forEver);
     expect((await rig.ended((await rig.app.start(parent, null)).job)).result).toBe('"done"');
     await advanceUntil(rig.clock, async () => (await childrenOf(rig)).join() === 'cancelled');
+  });
+
+  test('no orphan: a child whose start comes long after its parent was cancelled is not started', async () => {
+    const cluster = newCluster();
+    const kid = task({ name: 'kid' }, () => 'born');
+    const parent = task({ name: 'parent' }, ({ step }) => step.call('kid', kid, null));
+    let isGone = false;
+    const gone = () => new PawlError('STORE_UNAVAILABLE', { detail: 'it vanished with the letter' });
+    const takeOutbox: Store['takeOutbox'] = async (page) => {
+      if (isGone) throw gone();
+      const taken = await cluster.store.takeOutbox(page);
+      isGone = taken.entries.some(({ kind }) => kind === 'child');
+      if (isGone) throw gone();
+      return taken;
+    };
+    const bearer = await cluster.join([parent], { lease: '5m' }, { ...cluster.store, takeOutbox });
+    const { job } = await bearer.app.start(parent, null);
+    await advanceUntil(cluster.clock, () => isGone);
+    await bearer.app.job(job.id).cancel();
+    await cluster.join([kid], { lease: '5m' });
+    const until = cluster.clock.now() + 600_000;
+    await advanceUntil(cluster.clock, () => cluster.clock.now() >= until);
+    const all = { tenantId: null, statuses: null, limit: 9, cursor: null };
+    expect((await cluster.store.list({ ...all, task: 'kid' })).rows).toEqual([]);
   });
 
   test('no orphan: a child that is started in the very commit that ends its parent is cancelled', async () => {

@@ -135,7 +135,7 @@ describe('claims that are under way at once', () => {
   });
 
   test('DEC-2 jobs that wait for another suspect to end are asked for as often as is polled, and no more', async () => {
-    const decided = { heads: [], leftSuspect: true };
+    const decided = { heads: [], leftSuspects: ['job_left'] };
     const claims = await claimsWithin10s(async (store) => {
       const { now } = await store.counts({ tenantId: null });
       return { now, alive: true, jobs: [], lastTenant: '', decided };

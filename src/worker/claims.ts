@@ -11,6 +11,9 @@ const MOST_CLAIMED = 500;
 /** While there is more than that to do, and the store says early what a claim gets, so many are under way, each of its share. */
 const MOST_UNDER_WAY = 2;
 
+/** Jobs that claims step over. Of more than these, those that are due first are in the way of others. */
+const MOST_LEFT = 1_000;
+
 export type ClaimsOptions = {
   readonly lanes: Lanes;
   readonly keeper: LeaseKeeper;
@@ -18,6 +21,8 @@ export type ClaimsOptions = {
   readonly room: () => number;
   /** It runs a job that may take its process down. */
   readonly hasSuspect: () => boolean;
+  /** Jobs that it cannot read, and leaves to others. */
+  readonly unread: () => readonly string[];
   readonly run: (job: Job, head: Head | undefined) => void;
 };
 
@@ -34,6 +39,8 @@ export class Claims {
   /** A round came to nothing because of those under way. */
   #isRefused = false;
   #afterTenant = '';
+  /** Suspects that were left since it has run one. */
+  readonly #left = new Set<string>();
   #named = 0;
   #isHungry = false;
   #answeredAt = Number.NEGATIVE_INFINITY;
@@ -113,6 +120,7 @@ export class Claims {
     const runsSuspect = this.#options.hasSuspect();
     // Another that is under way may bring one.
     const hasSuspect = runsSuspect || this.#underWay.size > 0;
+    if (!hasSuspect) this.#left.clear();
     const decision = claimDecision(engine, {
       worker,
       hasSuspect,
@@ -126,6 +134,7 @@ export class Claims {
       limit,
       afterTenant: this.#afterTenant,
       hasSuspect,
+      except: [...this.#options.unread(), ...this.#left].slice(0, MOST_LEFT),
       decide: decision.decide,
       picked: (tenant) => {
         isKnownEarly = true;
@@ -147,11 +156,15 @@ export class Claims {
     }
     if (rateFreeAt !== undefined) engine.bells.claims.ringAt(rateFreeAt, engine.now());
     const isFull = jobs.length === limit;
-    const leftSuspect = decided?.leftSuspect ?? decision.leftSuspect();
+    const wereLeft = this.#left.size;
+    for (const jobId of decided?.leftSuspects ?? decision.leftSuspects())
+      if (this.#left.size < MOST_LEFT) this.#left.add(jobId);
     this.#isFlowing = isFull && (isKnownEarly || isFlowing);
-    this.#isHungry = isFull || leftSuspect;
+    this.#isHungry = isFull || this.#left.size > 0;
     // Left because of another claim, not of what runs: that is over in a moment.
-    if (leftSuspect && hasSuspect && !runsSuspect) return true;
-    return isFull && this.#options.room() > 0;
+    if (this.#left.size > 0 && hasSuspect && !runsSuspect) return true;
+    // Behind those that it leaves from now on there may be others.
+    const leavesMore = this.#left.size > wereLeft && this.#options.hasSuspect();
+    return (isFull || leavesMore) && this.#options.room() > 0;
   }
 }

@@ -98,7 +98,6 @@ async function runEntry(execution: Execution, use: EffectUse, entry: number): Pr
     );
     const result = effectResultText(value, effect.name);
     await keep(result);
-    around.bodies.delete(name);
     return { kind: 'returned', result };
   } catch (error) {
     const timedOut = error instanceof PawlError && error.code === 'STEP_TIMEOUT' && body !== null;
@@ -116,8 +115,10 @@ async function runEntry(execution: Execution, use: EffectUse, entry: number): Pr
     }
     // Past its time nobody waits for it any more, be it here, in a later attempt or elsewhere: its outcome is unknown.
     await keep(null);
-    around.bodies.delete(name);
     return { kind: 'threw', error };
+  } finally {
+    // Also if the store refuses what is to be kept: else every later attempt of this process would wait for a body that is over.
+    around.bodies.delete(name);
   }
 }
 
@@ -143,7 +144,8 @@ async function keepResult(
   kept: EffectResult,
   { straggles }: { straggles: boolean },
 ): Promise<void> {
-  await untilAnswered(engine, () => engine.store.putEffect(kept));
+  const awaitedBy = straggles ? null : attempt.attemptId;
+  await untilAnswered(engine, () => engine.store.putEffect(kept, awaitedBy));
   if (kept.result === null || !(attempt.isOver || straggles)) return;
   const late = await noteIfLate(engine, kept, attempt.job.spec);
   if (late === null) return;

@@ -28,16 +28,19 @@ export async function effectStep(
   effect: EffectDefinition,
   input: unknown,
 ): Promise<unknown> {
-  const { attempt, replay } = execution;
+  const { attempt } = execution;
   if (attempt.isOver) return never();
-  const ref = execution.next(name, 'effect');
-  const use = useOf(execution, ref, effect, input);
-  const known = attempt.steps.get(ref);
-  if (known !== undefined) expectSame(use, known);
-  else await execution.during(() => replay.caughtUp(ref));
-  for (;;) {
-    const result = await advance(execution, use);
-    if (result !== null) return readEffectResult(result);
+  const ref = execution.begin(name, 'effect');
+  try {
+    const use = useOf(execution, ref, effect, input);
+    const known = attempt.steps.get(ref);
+    if (known !== undefined) expectSame(use, known);
+    for (;;) {
+      const result = await advance(execution, use);
+      if (result !== null) return readEffectResult(result);
+    }
+  } finally {
+    execution.end(ref);
   }
 }
 
@@ -50,6 +53,7 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     return known.result;
   }
   if (known?.kind === 'effect') await expectUnfailed(execution, use, known);
+  await execution.during(() => replay.caughtUp(use, { isKnown: known !== undefined }));
   const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;
   const { step, occurrence, effectKey, inputText } = use;
   const answer = await execution.ask(

@@ -80,6 +80,42 @@ describe('an effect that others have a part in', () => {
     ]);
   });
 
+  test('GUA-4 a late result is made known, also if the log cannot be read at first', async () => {
+    const cluster = new Cluster();
+    onTestFinished(() => cluster.stop());
+    const finish: ((result: string) => void)[] = [];
+    let outages = 0;
+    const flaky = new Proxy(cluster.store, {
+      get: (target, name: keyof Store) =>
+        name !== 'log'
+          ? target[name]
+          : async (...asked: Parameters<Store['log']>) => {
+              if (outages-- > 0) throw new PawlError('STORE_UNAVAILABLE', { detail: 'it is down' });
+              return target.log(...asked);
+            },
+    });
+    const charge = effect({
+      name: 'charge',
+      run: () => new Promise<string>((resolve) => finish.push(resolve)),
+      reconcile: () => notHappened(),
+      settle: 0,
+      timeout: '1s',
+    });
+    const order = task({ name: 'order', retry: { baseMs: 1, jitterMs: 0 } }, ({ step }) =>
+      step.effect('charge', charge, 1),
+    );
+    const rig = await cluster.join([order], {}, flaky);
+    const { job } = await rig.app.start(order, null);
+    await advanceUntil(cluster.clock, () => finish.length === 2);
+    finish[1]?.('second');
+    await rig.ended(job);
+    outages = 3;
+    finish[0]?.('first');
+    await advanceUntil(cluster.clock, async () => (await rig.app.alerts.list()).length > 0);
+    expect(await rig.app.alerts.list()).toMatchObject([{ rule: 'effect_late_result', jobId: job.id }]);
+    expect(outages).toBeLessThan(0);
+  });
+
   test('GUA-11 an outage while an effect is looked into is no failure of the handler', async () => {
     const cluster = new Cluster();
     onTestFinished(() => cluster.stop());

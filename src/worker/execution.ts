@@ -14,12 +14,8 @@ import type { Tracing } from '../ports/tracing.js';
 import type { Attempt, GiveOptions, HeldCommand } from './attempt.js';
 import type { Hooks } from './hooks.js';
 import type { Replay } from './replay.js';
+import { StepUses, type Counts, type StepKind } from './step-uses.js';
 import { Waits } from './waits.js';
-
-export type StepKind = 'run' | 'effect' | 'transaction' | 'sleep' | 'wait' | 'call' | 'value' | 'pause';
-
-/** Steps that the engine takes for the handler. Only they have names with a leading `$`. */
-const OWN_KINDS: ReadonlySet<StepKind> = new Set(['value', 'pause']);
 
 /** What the worker lends to an execution. */
 export type Surroundings = {
@@ -34,7 +30,7 @@ export type Surroundings = {
   readonly tracing: Tracing | null;
 };
 
-const NOTHING_COUNTED: Readonly<Record<string, number>> = {};
+const NOTHING_COUNTED: Counts = {};
 
 /** One run of a handler: which steps it has asked for, what it is doing, and what it waits for. */
 export class Execution {
@@ -42,11 +38,10 @@ export class Execution {
   readonly attempt: Attempt;
   readonly replay: Replay;
   readonly around: Surroundings;
-  /** How far names had been counted at the checkpoint that this run goes on from. */
-  readonly #counted: Readonly<Record<string, number>>;
   /** Made with the first step, or the first wait: the shortest handlers have none. */
-  #uses: Map<string, { readonly kind: StepKind; readonly occurrence: number }> | null = null;
+  #uses: StepUses | null = null;
   #waits: Waits | null = null;
+  #undos: Set<() => unknown> | null = null;
   #busy = 0;
   #returned = false;
 
@@ -55,7 +50,6 @@ export class Execution {
     this.around = around;
     this.attempt = attempt;
     this.replay = replay;
-    this.#counted = attempt.steps.checkpoint?.occurrences ?? NOTHING_COUNTED;
     replay.onIdle = () => this.#waits?.considerSuspending();
   }
 
@@ -69,6 +63,11 @@ export class Execution {
     return this.#busy === 0 && !this.replay.isBusy && !this.#returned;
   }
 
+  /** It waits for something, whatever else it does meanwhile. */
+  get isWaiting(): boolean {
+    return this.#waits?.isWaiting ?? false;
+  }
+
   get hasStepped(): boolean {
     return this.#uses !== null;
   }
@@ -78,21 +77,24 @@ export class Execution {
     this.#returned = true;
   }
 
-  /** The how-manieth use of a name this is. One name stands for one kind of step. */
-  next(step: string, kind: StepKind): StepRef {
-    if (!OWN_KINDS.has(kind)) checkName(step);
-    const known = this.#uses?.get(step);
-    if (known !== undefined && known.kind !== kind) {
-      throw new PawlError('STEP_NAME_REUSED', {
-        detail: `'${step}' is a step.${known.kind} and a step.${kind} of one job`,
-        details: { step },
-      });
-    }
-    const before = Object.hasOwn(this.#counted, step) ? this.#counted[step] : 0;
-    const occurrence = (known?.occurrence ?? before ?? 0) + 1;
-    this.#uses ??= new Map();
-    this.#uses.set(step, { kind, occurrence });
-    return { step, occurrence };
+  /** Begins a step. Whoever does ends it too, before the handler hears of it. */
+  begin(step: string, kind: StepKind): StepRef {
+    this.#uses ??= new StepUses(this.attempt.steps.checkpoint?.occurrences ?? NOTHING_COUNTED);
+    return this.#uses.begin(step, kind);
+  }
+
+  end(ref: StepRef): void {
+    this.#uses?.end(ref);
+  }
+
+  /** A step that has begun and not ended. */
+  findOpen(): string | null {
+    return this.#uses?.findOpen() ?? null;
+  }
+
+  /** Goes on from a checkpoint as whoever begins there will. */
+  countFrom(counted: Counts): void {
+    this.#uses?.countFrom(counted);
   }
 
   /** While `work` goes on, the handler is not idle. What is there at once is not waited for. */
@@ -128,10 +130,17 @@ export class Execution {
     return new Promise((resolve) => {
       this.#busy += 1;
       this.attempt.give(command, options, (answer) => {
-        this.#rest();
+        this.#answered();
         resolve(answer.ok || answer.code !== 'MOVED' ? answer : 'moved');
       });
     });
+  }
+
+  /** What else goes on may end in this very turn: the handler hears of that in the next, as it will in every replay. */
+  #answered(): void {
+    this.#rest();
+    const isAlone = this.#busy === 0 && !this.isWaiting;
+    if (!isAlone) this.replay.takeTurn();
   }
 
   /** Reads from the store, through an outage if need be: that is no failure of the handler. */
@@ -154,12 +163,28 @@ export class Execution {
     return new Promise((resolve, reject) => {
       this.#busy += 1;
       this.attempt.give(command, options, (answer) => {
-        this.#rest();
+        this.#answered();
         if (answer.ok) resolve(answer);
         else if (answer.code === 'MOVED') reject(new Error(`${command.type} does not look at what may move`));
         else reject(rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`));
       });
     });
+  }
+
+  /** Has `undo` called when the attempt ends, unless what is returned is called before. */
+  undoAtEnd(undo: () => unknown): () => void {
+    const undos = (this.#undos ??= this.#undosAtEnd());
+    undos.add(undo);
+    return () => void undos.delete(undo);
+  }
+
+  /** One for all: what each of them hangs on to would be kept for as long as the attempt lasts. */
+  #undosAtEnd(): Set<() => unknown> {
+    const undos = new Set<() => unknown>();
+    void this.attempt.ended.then(() => {
+      for (const undo of undos) undo();
+    });
+    return undos;
   }
 
   /** The number of the job's attempt, from 1. */
@@ -183,22 +208,14 @@ export class Execution {
   }
 
   async #sleepUntil(expiresAt: number, label: string): Promise<void> {
-    const ref = this.next(`$pause:${label}`, 'pause');
+    const ref = this.begin(`$pause:${label}`, 'pause');
     await this.waits.wait({ ...ref, key: `timer:${stepKey(ref)}`, kind: 'timer', reason: null, expiresAt });
+    this.end(ref);
   }
 }
 
 /** Pauses up to this long keep the lease: giving it up and claiming the job again costs about as much. */
 const IN_PLACE_MS = 1_000;
-
-function checkName(step: string): void {
-  const isSized = typeof step === 'string' && step.length > 0 && step.length <= 200;
-  if (isSized && !step.includes('#') && !step.startsWith('$')) return;
-  throw new PawlError('INVALID_OPTION', {
-    detail: `${JSON.stringify(step)} is no name of a step: 1 to 200 characters without '#', and without '$' in front`,
-    details: { option: 'step' },
-  });
-}
 
 export function checkSignalKey(key: string): void {
   if (typeof key === 'string' && SIGNAL_KEY.test(key)) return;

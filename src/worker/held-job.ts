@@ -1,3 +1,4 @@
+import type { Checkpoint } from '../kernel/index.js';
 import type { Logger } from '../ports/logger.js';
 import type { Execution } from './execution.js';
 import type { JobInfo } from './job-info.js';
@@ -10,12 +11,12 @@ export class HeldJob implements HandlerContext<unknown> {
   readonly input: unknown;
   readonly job: JobInfo;
   readonly #execution: Execution;
-  readonly #skipCheckpoints: number;
+  readonly #skipCheckpoints: readonly Checkpoint[];
   #step: Steps | null = null;
 
   constructor(
     execution: Execution,
-    { input, job, skipCheckpoints }: { input: unknown; job: JobInfo; skipCheckpoints: number },
+    { input, job, skipCheckpoints }: { input: unknown; job: JobInfo; skipCheckpoints: readonly Checkpoint[] },
   ) {
     this.input = input;
     this.job = job;

@@ -1,4 +1,4 @@
-import { evolve, StepLog, type Commit, type Event, type Job } from '../kernel/index.js';
+import { evolve, StepLog, type Checkpoint, type Commit, type Event, type Job } from '../kernel/index.js';
 import { readLog, type NamedCommit } from '../engine/read-log.js';
 import type { Store } from '../ports/store.js';
 import { holderOf } from './names.js';
@@ -8,11 +8,11 @@ export type Past = {
   readonly steps: StepLog;
   readonly commits: readonly Commit[];
   /** Checkpoints that were passed over, because all of the log was asked for. */
-  readonly skippedCheckpoints: number;
+  readonly skippedCheckpoints: readonly Checkpoint[];
 };
 
 export function nothingPast(): Past {
-  return { steps: new StepLog(), commits: [], skippedCheckpoints: 0 };
+  return { steps: new StepLog(), commits: [], skippedCheckpoints: [] };
 }
 
 /** From the last checkpoint on, or from the very beginning. Both lead to the same result; one reads less. */
@@ -27,7 +27,7 @@ export async function readPast(
     return { commits, ...foldAll(commits, { ignoreCheckpoints }) };
   }
   const commits = await readLog(store, jobId, job.checkpointRev);
-  return { commits, steps: foldTail(commits, job), skippedCheckpoints: 0 };
+  return { commits, steps: foldTail(commits, job), skippedCheckpoints: [] };
 }
 
 function foldAll(
@@ -36,9 +36,9 @@ function foldAll(
 ): Pick<Past, 'steps' | 'skippedCheckpoints'> {
   const steps = new StepLog();
   let job: Job | null = null;
-  let skippedCheckpoints = 0;
+  const skippedCheckpoints: Checkpoint[] = [];
   for (const event of commits.flatMap(({ events }) => events)) {
-    if (ignoreCheckpoints && event.type === 'checkpoint.saved') skippedCheckpoints += 1;
+    if (ignoreCheckpoints && event.type === 'checkpoint.saved') skippedCheckpoints.push(event);
     else steps.apply(job, event);
     job = evolve(job, event);
   }

@@ -3,11 +3,11 @@ import { isSuspect } from '../engine/suspect.js';
 
 /**
  * Lets one suspect in at a time: of those that crash together only one is to blame, and the others are spared by not
- * being there. `left` tells whether one had to wait.
+ * being there. `left`: those that had to wait.
  */
 export function quarantine({ occupied }: { occupied: boolean }) {
   let admitted: string | null = null;
-  let left = false;
+  const left = new Set<string>();
   return {
     /** A store may ask about the same job twice, when its transaction is repeated. */
     admits(job: Job): boolean {
@@ -16,9 +16,9 @@ export function quarantine({ occupied }: { occupied: boolean }) {
         if (isSuspect(job)) admitted = jobId;
         return true;
       }
-      left = true;
+      left.add(jobId);
       return false;
     },
-    left: () => left,
+    left: (): readonly string[] => [...left],
   };
 }

@@ -54,6 +54,26 @@ describe('what raced in the first run has the same winner in every replay', () =
     expect(winners).toEqual(['far', 'far']);
   });
 
+  test.each([0, 8])(
+    'GUA-6 of results that are saved one after the other the first in the log wins, though a store answers at once: %i',
+    async (later) => {
+      const winners: string[] = [];
+      const job = await runJob(async ({ step }) => {
+        let far: Promise<string> = step.run('far', () => 'far');
+        for (let hops = 0; hops < 50; hops++) far = far.then((value) => value);
+        const near = step.run('near', async () => {
+          for (let hops = 0; hops < later; hops++) await Promise.resolve();
+          return 'near';
+        });
+        winners.push(await Promise.race([far, near]));
+        await Promise.all([far, near]);
+        await step.sleep('pause', '1h');
+      });
+      expect(job.status).toBe('succeeded');
+      expect(winners).toEqual(['far', 'far']);
+    },
+  );
+
   const failing = {
     'a step that fails': null,
     'an effect that proves not to have happened': effect({

@@ -1,6 +1,7 @@
 import { PawlError } from '../errors.js';
 import { stepKey, type Commit, type Event, type Job, type StepRef } from '../kernel/index.js';
 import type { Alarms } from '../engine/alarms.js';
+import { Turns } from './turns.js';
 
 /**
  * How long a handler that has not come by a recorded step yet may take to do so, before it asks for something new.
@@ -12,7 +13,8 @@ const GRACE_BIT_MS = 1_000;
 
 /**
  * Hands recorded results and failures to the handler in the order in which they were recorded, one in each turn of the
- * event loop: what raced then has the same winner now. Also notices a handler that has left its recorded path.
+ * event loop, and what ends only now after them: what raced then has the same winner now. Also notices a handler that has
+ * left its recorded path.
  */
 export class Replay {
   readonly #alarms: Alarms;
@@ -20,48 +22,70 @@ export class Replay {
   readonly #results: ReadonlyMap<string, number>;
   /** Where each step last failed for good. Apart from the results: a step of a later attempt may have come to one since. */
   readonly #failures: ReadonlyMap<string, number>;
-  /** Recorded results that the handler has not asked for. */
+  /** Steps with a result, effects that were begun and children that were started, which the handler has not asked for yet. */
   readonly #unvisited: Set<string>;
+  /** The same of what the handler need not ask for: values, and steps that have failed. */
+  readonly #optional: Set<string>;
   /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
   readonly #strict: boolean;
-  readonly #waiting: { readonly at: number; readonly deliver: () => void }[] = [];
+  readonly #turns = new Turns();
+  /** The place of what ends next, behind all that is recorded. */
+  #next: number;
   #caughtUp: (() => void)[] = [];
-  #scheduled = false;
-  /** Called when every result that was asked for has been handed out. */
-  onIdle: () => void = () => undefined;
 
   constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
     this.#alarms = alarms;
     const recorded = commits.length === 0 ? NOTHING : recordedIn(commits);
-    const { results, failures, unvisited, aStepFailed } = recorded;
+    const { results, failures, unvisited, optional, size, aStepFailed } = recorded;
     this.#results = results;
     this.#failures = failures;
     this.#unvisited = unvisited;
+    this.#optional = optional;
+    this.#next = size;
     this.#strict = job.retryCount === 0 && !aStepFailed;
+  }
+
+  /** Called when every result that was asked for has been handed out. */
+  set onIdle(onIdle: () => void) {
+    this.#turns.onIdle = onIdle;
   }
 
   /** Results are being handed out. */
   get isBusy(): boolean {
-    return this.#waiting.length > 0;
+    return this.#turns.isBusy;
   }
 
   /** Until it is this result's turn. One that was recorded in this very attempt has no turn to wait for. */
   deliver(ref: StepRef): Promise<void> | void {
-    const key = stepKey(ref);
-    const at = this.#results.get(key);
-    if (at === undefined) return;
-    this.#unvisited.delete(key);
-    if (this.#unvisited.size === 0) {
-      for (const tell of this.#caughtUp) tell();
-      this.#caughtUp = [];
-    }
-    return this.#turnOf(at);
+    return this.#deliverFrom(this.#results, ref);
   }
 
   /** The same for the failure that a step ended with in this attempt. */
   deliverFailure(ref: StepRef): Promise<void> | void {
-    const at = this.#failures.get(stepKey(ref));
-    return at === undefined ? undefined : this.#turnOf(at);
+    return this.#deliverFrom(this.#failures, ref);
+  }
+
+  /** All that is recorded has been handed out, and nothing else in this turn: what ends now may be told at once. */
+  get #isFree(): boolean {
+    return this.#turns.isFree && this.#unvisited.size === 0 && this.#optional.size === 0;
+  }
+
+  /**
+   * Tells of something that ended only now, behind every recorded result that the handler asks for: it may have ended before they
+   * were handed out, and must not win a race in a replay that it had lost.
+   */
+  tell<T>(hear: (what: T) => void, what: T): void {
+    if (this.#isFree) {
+      hear(what);
+      return;
+    }
+    this.#turns.wait(this.#next, hear, what);
+    this.#next += 1;
+  }
+
+  /** The handler was told something that may race with what else goes on: nothing more before the next turn. */
+  takeTurn(): void {
+    this.#turns.take();
   }
 
   /** The handler has come by every recorded step, or need not. */
@@ -69,14 +93,19 @@ export class Replay {
     return !this.#strict || this.#unvisited.size === 0;
   }
 
-  /** Until the handler has come by every recorded step; before that nothing new may begin. */
-  async caughtUp(asksFor: StepRef): Promise<void> {
+  /**
+   * Until the handler, which asks for a step that has no result, has come by every recorded one; before that nothing new may begin.
+   * If it does not, it has left its path. Unless the step is known: then the handler is on it, and merely slow elsewhere.
+   */
+  caughtUp(asksFor: StepRef, { isKnown = false } = {}): Promise<void> | void {
+    this.visit(asksFor);
     if (this.isCaughtUp) return;
-    await new Promise<void>((resolve, reject) => {
+    return new Promise<void>((resolve, reject) => {
       let cancel: () => void = () => undefined;
       const wait = (bits: number): void => {
-        if (bits === 0) reject(this.#leftPath(asksFor));
-        else cancel = this.#alarms.set(GRACE_BIT_MS, () => wait(bits - 1));
+        if (bits > 0) cancel = this.#alarms.set(GRACE_BIT_MS, () => wait(bits - 1));
+        else if (isKnown) resolve();
+        else reject(this.#leftPath(asksFor));
       };
       wait(GRACE_BITS);
       this.#caughtUp.push(() => {
@@ -86,13 +115,16 @@ export class Replay {
     });
   }
 
-  /** Until the handler has every recorded result that it asks for: what ends only now must not overtake them. */
-  async handedOut(asksFor: StepRef): Promise<void> {
-    if (this.#results.size + this.#failures.size === 0) return;
-    await this.caughtUp(asksFor);
-    // With one result it may ask for the next, within the turn in which it got it.
-    do await nextTurn();
-    while (this.isBusy);
+  /** The handler asks for this step. */
+  visit(ref: StepRef): void {
+    if (this.#unvisited.size > 0 || this.#optional.size > 0) this.#visit(stepKey(ref));
+  }
+
+  #visit(key: string): void {
+    this.#optional.delete(key);
+    if (!this.#unvisited.delete(key) || this.#unvisited.size > 0) return;
+    for (const tell of this.#caughtUp) tell();
+    this.#caughtUp = [];
   }
 
   #leftPath(asksFor: StepRef): PawlError {
@@ -100,40 +132,23 @@ export class Replay {
     return nondeterminism(asksFor, `history has '${missed}' there, which the handler did not ask for`);
   }
 
-  #turnOf(at: number): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push({ at, deliver: resolve });
-      this.#schedule();
-    });
+  #deliverFrom(places: ReadonlyMap<string, number>, ref: StepRef): Promise<void> | void {
+    if (places.size === 0) return;
+    const key = stepKey(ref);
+    this.#visit(key);
+    const at = places.get(key);
+    if (at === undefined) return;
+    return new Promise((resolve) => this.#turns.wait(at, resolve, undefined));
   }
-
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      let first = 0;
-      for (const [index, { at }] of this.#waiting.entries()) {
-        if (at < (this.#waiting[first]?.at ?? 0)) first = index;
-      }
-      const [next] = this.#waiting.splice(first, 1);
-      next?.deliver();
-      if (this.isBusy) this.#schedule();
-      else this.onIdle();
-    });
-  }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 type Recorded = {
   readonly results: ReadonlyMap<string, number>;
   readonly failures: ReadonlyMap<string, number>;
   readonly unvisited: Set<string>;
+  readonly optional: Set<string>;
+  /** How many events there are. */
+  readonly size: number;
   readonly aStepFailed: boolean;
 };
 
@@ -142,6 +157,8 @@ const NOTHING: Recorded = {
   results: new Map(),
   failures: new Map(),
   unvisited: new Set(),
+  optional: new Set(),
+  size: 0,
   aStepFailed: false,
 };
 
@@ -149,17 +166,32 @@ function recordedIn(commits: readonly Commit[]): Recorded {
   const results = new Map<string, number>();
   const failures = new Map<string, number>();
   const unvisited = new Set<string>();
+  const optional = new Set<string>();
   const events = commits.flatMap((commit) => commit.events);
   for (const [at, event] of events.entries()) {
     const failed = failedBy(event);
-    if (failed !== null) failures.set(stepKey(failed), at);
+    if (failed !== null) {
+      failures.set(stepKey(failed), at);
+      optional.add(stepKey(failed));
+    }
+    const begun = begunBy(event);
+    if (begun !== null) unvisited.add(stepKey(begun));
     const recorded = recordedBy(event);
     if (recorded === null) continue;
     const key = stepKey(recorded);
     results.set(key, at);
+    // Whether the engine has to pause, or to ask an operator, depends on when it is asked.
     if (!recorded.step.startsWith('$')) unvisited.add(key);
+    else if (event.type === 'step.recorded') optional.add(key);
   }
-  return { results, failures, unvisited, aStepFailed: events.some(({ type }) => type === 'step.failed') };
+  const aStepFailed = events.some(({ type }) => type === 'step.failed');
+  return { results, failures, unvisited, optional, size: events.length, aStepFailed };
+}
+
+/** The step that touches the world outside from this event on, if it is one: a handler that no longer asks for it has left its path. */
+function begunBy(event: Event): StepRef | null {
+  if (event.type === 'effect.intended') return event;
+  return event.type === 'child.started' ? event.wait : null;
 }
 
 /** The step whose result the handler gets from this event, if it is one. */

@@ -1,5 +1,12 @@
 import { PawlError } from '../errors.js';
-import { attemptKeyOf, attemptOf, nondeterminismWait, timesOutAt, type Job } from '../kernel/index.js';
+import {
+  attemptKeyOf,
+  attemptOf,
+  nondeterminismWait,
+  timesOutAt,
+  type Checkpoint,
+  type Job,
+} from '../kernel/index.js';
 import { failureOf } from '../engine/failure-of.js';
 import { toJsonText } from '../engine/json-text.js';
 import { rejectionError } from '../engine/rejection-error.js';
@@ -20,7 +27,7 @@ const FRESH_REV = 2;
 export type Prepared = {
   readonly attempt: Attempt;
   readonly execution: Execution;
-  readonly skipCheckpoints: number;
+  readonly skipCheckpoints: readonly Checkpoint[];
 };
 
 /**
@@ -41,8 +48,9 @@ export function prepareAttempt(
 function prepared(around: Surroundings, head: Loaded, past: Past): Prepared {
   const { engine } = around;
   const { steps, commits, skippedCheckpoints } = past;
-  const attempt = new Attempt(engine, head, steps);
-  const execution = new Execution(around, attempt, new Replay(engine.alarms, head.job, commits));
+  const replay = new Replay(engine.alarms, head.job, commits);
+  const attempt = new Attempt(engine, head, { steps, replay });
+  const execution = new Execution(around, attempt, replay);
   return { attempt, execution, skipCheckpoints: skippedCheckpoints };
 }
 

@@ -6,8 +6,9 @@ import { failureOf } from '../engine/failure-of.js';
 import { toJsonText } from '../engine/json-text.js';
 import { runBody } from './body.js';
 import type { BodyContext } from './body-context.js';
-import { isThenable, never, type Execution, type StepKind } from './execution.js';
+import { isThenable, never, type Execution } from './execution.js';
 import { nondeterminism } from './replay.js';
+import type { StepKind } from './step-uses.js';
 
 export type StepOptions = {
   /** Bounds one try. */
@@ -43,29 +44,33 @@ export async function runStep(
   options: StepOptions = {},
 ): Promise<unknown> {
   if (execution.attempt.isOver) return never();
-  const ref = execution.next(name, kind);
-  if (!isNew(execution, ref)) {
-    const recorded = await recordOf(execution, ref);
-    if (recorded !== null) return JSON.parse(recorded.output) as unknown;
-  }
-
-  const { spec } = execution.attempt.job;
-  const timeoutMs = options.timeout === undefined ? spec.stepTimeoutMs : toMs(options.timeout, 'timeout');
-  const retry = options.retry ? retryOf(name, options.retry) : NO_RETRY;
-  for (;;) {
-    const startedAt = execution.engine.now();
-    try {
-      const going = execution.during(() => runBody(execution, { what: `step '${name}'`, timeoutMs }, body));
-      const result = isThenable(going) ? await going : going;
-      const output = toJsonText(result, `the result of step '${name}'`);
-      const { step, occurrence } = ref;
-      await execution.give({ type: 'record-step', step, occurrence, startedAt, output });
-      return JSON.parse(output) as unknown;
-    } catch (error) {
-      const nextTryAt = await failTry(execution, ref, { startedAt, error, retry });
-      if (nextTryAt === null) throw error;
-      await execution.pauseUntil(nextTryAt, name);
+  const ref = execution.begin(name, kind);
+  try {
+    if (!isNew(execution, ref)) {
+      const recorded = await recordOf(execution, ref);
+      if (recorded !== null) return JSON.parse(recorded.output) as unknown;
     }
+
+    const { spec } = execution.attempt.job;
+    const timeoutMs = options.timeout === undefined ? spec.stepTimeoutMs : toMs(options.timeout, 'timeout');
+    const retry = options.retry ? retryOf(name, options.retry) : NO_RETRY;
+    for (;;) {
+      const startedAt = execution.engine.now();
+      try {
+        const going = execution.during(() => runBody(execution, { what: `step '${name}'`, timeoutMs }, body));
+        const result = isThenable(going) ? await going : going;
+        const output = toJsonText(result, `the result of step '${name}'`);
+        const { step, occurrence } = ref;
+        await execution.give({ type: 'record-step', step, occurrence, startedAt, output });
+        return JSON.parse(output) as unknown;
+      } catch (error) {
+        const nextTryAt = await failTry(execution, ref, { startedAt, error, retry });
+        if (nextTryAt === null) throw error;
+        await execution.pauseUntil(nextTryAt, name);
+      }
+    }
+  } finally {
+    execution.end(ref);
   }
 }
 

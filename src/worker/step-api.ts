@@ -1,5 +1,5 @@
 import { PawlError } from '../errors.js';
-import { stepKey, StepLog, type Wait } from '../kernel/index.js';
+import { stepKey, type Checkpoint, type Wait } from '../kernel/index.js';
 import { toMs, type Duration } from '../engine/duration.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newUuid } from '../engine/new-job.js';
@@ -15,7 +15,10 @@ import type { Steps, WaitOptions } from './steps.js';
 const FINENESS = 2 ** 32;
 
 /** The steps of one run of a handler. */
-export function stepApi(execution: Execution, { skipCheckpoints }: { skipCheckpoints: number }): Steps {
+export function stepApi(
+  execution: Execution,
+  { skipCheckpoints }: { skipCheckpoints: readonly Checkpoint[] },
+): Steps {
   const { engine, attempt } = execution;
   let checkpoints = 0;
 
@@ -24,10 +27,14 @@ export function stepApi(execution: Execution, { skipCheckpoints }: { skipCheckpo
 
   async function wait(asked: Omit<Wait, 'occurrence'>, kind: 'sleep' | 'wait'): Promise<unknown> {
     if (attempt.isOver) return never();
-    const ref = execution.next(asked.step, kind);
-    const key = kind === 'sleep' ? `timer:${stepKey(ref)}` : asked.key;
-    const { outcome, payload } = await execution.waits.wait({ ...asked, ...ref, key });
-    return outcome === 'received' ? (JSON.parse(payload ?? 'null') as unknown) : undefined;
+    const ref = execution.begin(asked.step, kind);
+    try {
+      const key = kind === 'sleep' ? `timer:${stepKey(ref)}` : asked.key;
+      const { outcome, payload } = await execution.waits.wait({ ...asked, ...ref, key });
+      return outcome === 'received' ? (JSON.parse(payload ?? 'null') as unknown) : undefined;
+    } finally {
+      execution.end(ref);
+    }
   }
 
   async function sleepUntil(step: string, at: Date | number): Promise<void> {
@@ -73,15 +80,29 @@ export function stepApi(execution: Execution, { skipCheckpoints }: { skipCheckpo
       if (attempt.isOver) await never();
       checkpoints += 1;
       // A replay from the very beginning comes by checkpoints that were saved long ago.
-      if (checkpoints <= skipCheckpoints) return;
+      const skipped = skipCheckpoints[checkpoints - 1];
+      if (skipped !== undefined) {
+        execution.countFrom(skipped.occurrences);
+        return;
+      }
+      expectNoneOpen(execution);
       const text = toJsonText(state, 'the state of a checkpoint');
       const { events } = await execution.give({ type: 'save-checkpoint', state: text });
-      const steps = new StepLog();
-      for (const event of events) steps.apply(attempt.job, event);
-      attempt.forgetStepsBefore(steps);
+      for (const event of events)
+        if (event.type === 'checkpoint.saved') execution.countFrom(event.occurrences);
     },
   };
   return api as unknown as Steps;
+}
+
+/** The kernel refuses what is open in the log. What is not in the log yet would get there behind the checkpoint, uncounted. */
+function expectNoneOpen(execution: Execution): void {
+  const step = execution.findOpen();
+  if (step === null) return;
+  throw new PawlError('CHECKPOINT_UNSETTLED', {
+    detail: `a checkpoint was asked for while step '${step}' had begun and not ended`,
+    details: { step },
+  });
 }
 
 type Options = Omit<WaitOptions, 'timeout'> & { readonly timeout?: Duration };

@@ -237,6 +237,7 @@ describe('bad use of steps', () => {
     ['INVALID_OPTION', ({ step }) => step.run('$now', () => 1)],
     ['INVALID_OPTION', ({ step }) => step.sleep('$pause:x', '1s')],
     ['INVALID_OPTION', ({ step }) => step.run(7 as unknown as string, () => 1)],
+    ['INVALID_OPTION', ({ step }) => step.run('x'.repeat(201), () => 1)],
     ['INVALID_OPTION', ({ step }) => step.sleep('nap', 'soon' as '1s')],
     ['INVALID_OPTION', ({ step }) => step.sleep('nap', 1e300)],
     ['INVALID_OPTION', ({ step }) => step.sleepUntil('nap', new Date('bad'))],
@@ -259,6 +260,16 @@ describe('bad use of steps', () => {
     expect(job.failure?.message).not.toMatch(/undefined|\[object/);
   });
 });
+
+test.each(['a\u0000b', 'a\nb', 'a\u007f', 'half a \ud83d'])(
+  'GUA-6 a name that the log cannot hold is refused before anything is run under it: %j',
+  async (name) => {
+    let ran = 0;
+    const job = await runJob(({ step }) => step.run(name, () => ++ran));
+    expect(job.failure?.message).toContain('is no name of a step');
+    expect({ code: job.failure?.code, ran }).toEqual({ code: 'INVALID_OPTION', ran: 0 });
+  },
+);
 
 /** A store that several apps of one test use, one after the other. */
 function shared(store: ReturnType<typeof memoryStore>): ReturnType<typeof memoryStore> {

@@ -60,6 +60,6 @@ export interface Steps {
   uuid(): Promise<string>;
   /** Where the last checkpoint stands; `initial` before the first. Comes before every other step. */
   resume<S>(initial: S): Json<S>;
-  /** Lets later replays begin here, with `state`. Every step before it must have been awaited. */
+  /** Lets later replays begin here, with `state`. Every step before it must have ended, one that lost a race too. */
   checkpoint(state: unknown): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import { PawlError } from '../errors.js';
+import type { JsonText, StepRef } from '../kernel/index.js';
 import { toJsonText } from '../engine/json-text.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import type { CommitItem, CommitReply } from '../ports/store.js';
@@ -16,17 +17,32 @@ export async function transactionStep(
   name: string,
   body: (tx: unknown, context: BodyContext) => unknown,
 ): Promise<unknown> {
-  const { engine, attempt } = execution;
-  if (attempt.isOver) return never();
-  const ref = execution.next(name, 'transaction');
-  const recorded = await recordOf(execution, ref);
-  if (recorded !== null) return JSON.parse(recorded.output) as unknown;
+  if (execution.attempt.isOver) return never();
+  const ref = execution.begin(name, 'transaction');
+  try {
+    const recorded = await recordOf(execution, ref);
+    const output = recorded === null ? await transact(execution, ref, body) : recorded.output;
+    return JSON.parse(output) as unknown;
+  } finally {
+    execution.end(ref);
+  }
+}
 
+async function transact(
+  execution: Execution,
+  ref: StepRef,
+  body: (tx: unknown, context: BodyContext) => unknown,
+): Promise<JsonText> {
+  const { engine, attempt } = execution;
+  const { step: name } = ref;
   const startedAt = engine.now();
   const transaction = await execution.read(() => engine.store.begin());
   // An attempt that is over answers nothing any more: the connection must not wait for it.
-  void attempt.ended.then(() => transaction.rollback());
-  if (attempt.isOver) return never();
+  const settled = execution.undoAtEnd(() => transaction.rollback());
+  if (attempt.isOver) {
+    await transaction.rollback();
+    return never();
+  }
   const { stepTimeoutMs: timeoutMs } = attempt.job.spec;
   try {
     const output = await execution.during(async () => {
@@ -52,10 +68,12 @@ export async function transactionStep(
     );
     if (answer === 'moved') throw undone.error;
     if (!answer.ok) throw rejectionError(answer, `record step '${name}' of job ${attempt.job.spec.jobId}`);
-    return JSON.parse(output) as unknown;
+    return output;
   } catch (error) {
     await transaction.rollback();
     await failTry(execution, ref, { startedAt, error, retry: NO_RETRY });
     throw error;
+  } finally {
+    settled();
   }
 }

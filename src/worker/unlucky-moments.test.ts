@@ -72,6 +72,20 @@ describe('unlucky moments', () => {
     expect(await worker.ended(handle)).toMatchObject({ result: '1' });
   });
 
+  test('GUA-8 a signal that was written down before its wait ran out is what it is answered with, though its bearer vanished', async () => {
+    const cluster = newCluster();
+    const job = task(
+      { name: 'job' },
+      async ({ step }) => (await step.waitFor('go', { timeout: '3s' })) ?? 'too late',
+    );
+    const worker = await cluster.join([job]);
+    const { job: handle } = await worker.app.start(job, null);
+    await worker.idle();
+    await cluster.store.putMessage({ jobId: handle.id, key: 'go', payload: '"went"' });
+    expect(await worker.ended(handle)).toMatchObject({ result: '"went"' });
+    expect((await cluster.store.inbox(handle.id)).messages).toEqual([]);
+  });
+
   test('a start that is repeated past its child’s deadline does not tell the parent that the child failed', async () => {
     const cluster = newCluster();
     let starts = 0;
@@ -157,7 +171,8 @@ describe('unlucky moments', () => {
         return reply;
       },
     };
-    const rig = await cluster.join([job], {}, store);
+    // No heartbeat comes before its time, and looks for the message.
+    const rig = await cluster.join([job], { lease: '1h' }, store);
     const { job: handle } = await rig.app.start(job, null, { delay: '1s' });
     await cluster.store.putMessage({ jobId: handle.id, key: 'other', payload: '"word"' });
     expect((await rig.ended(handle)).failure?.code).toBe('INVALID_SIGNAL_KEY');

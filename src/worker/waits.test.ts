@@ -125,6 +125,25 @@ describe('signals', () => {
     expect([result, rev]).toEqual(['"yes"', 5]);
   });
 
+  test('GUA-8 a signal that nobody told the worker of is heard when its wait is about to run out', async () => {
+    let finish: (value: string) => void = () => undefined;
+    const rig = await started(async ({ step }) => {
+      const work = step.run('work', () => new Promise((resolve) => (finish = resolve)));
+      const heard = await Promise.all([
+        step.waitFor('go', { timeout: '1m' }),
+        step.waitFor('never', { timeout: '1m' }),
+      ]);
+      return [...heard, await work];
+    });
+    // Kept for the job, and its bearer died.
+    await rig.store.putMessage({ jobId: rig.job.id, key: 'go', payload: '1' });
+    rig.clock.advance(60_000);
+    await rig.idle();
+    finish('done');
+    await rig.ended(rig.job);
+    expect(await rig.job.result()).toEqual([1, null, 'done']);
+  });
+
   test('GUA-9 a wait that expires answers undefined', async () => {
     const rig = await started(async ({ step }) => {
       const answer = await step.waitFor('approval', { timeout: '1h' });

@@ -47,6 +47,10 @@ export class Waits {
     return this.#begin(known?.wait ?? asked);
   }
 
+  get isWaiting(): boolean {
+    return this.#pending.size > 0;
+  }
+
   /** There may be something new in the inbox. */
   hear(): void {
     this.#readTo = -1;
@@ -96,7 +100,11 @@ export class Waits {
     if (await this.#consume()) return;
     const [first] = this.#pending.values();
     if (first === undefined) return;
-    await this.#execution.during(async () => replay.caughtUp(first.wait));
+    if (!replay.isCaughtUp) {
+      // Then the handler has something to go on with, and whether it is idle is considered anew.
+      await this.#execution.during(() => replay.caughtUp(first.wait));
+      return;
+    }
     const waits = [...this.#pending.values()].map(({ wait }) => wait);
     const inboxRev = Math.max(attempt.inboxRev, this.#readTo);
     const answer = await this.#execution.ask(
@@ -119,7 +127,8 @@ export class Waits {
   async #consume(): Promise<boolean> {
     return this.#execution.during(async () => {
       const messages = await this.#readInbox();
-      const { engine, replay } = this.#execution;
+      const { engine, attempt, replay } = this.#execution;
+      const inboxRev = Math.max(attempt.inboxRev, this.#readTo);
       const ends = [...this.#pending.values()].flatMap(({ wait }): [Wait, WaitEnd][] => {
         const payload = messages.get(wait.key);
         if (payload !== undefined) return [[wait, { outcome: 'received', payload }]];
@@ -129,27 +138,39 @@ export class Waits {
       const [first] = ends;
       if (first === undefined) return false;
       // It may have ended long ago, while nobody held the job: in a race it still comes after what is recorded.
-      await replay.handedOut(first[0]);
-      await Promise.all(ends.map(([wait, end]) => this.#complete(wait, end)));
+      await replay.caughtUp(first[0]);
+      await Promise.all(ends.map(([wait, end]) => this.#complete(wait, end, inboxRev)));
       return true;
     });
   }
 
-  async #complete(wait: Wait, { outcome, payload }: WaitEnd): Promise<void> {
+  /** That nothing has come is true only of the inbox as it was read: a signal that was accepted since is to be heard. */
+  async #complete(wait: Wait, { outcome, payload }: WaitEnd, inboxRev: number): Promise<void> {
     const pending = this.#pending.get(wait.key);
     if (pending === undefined || outcome === 'deadline') return;
     this.#pending.delete(wait.key);
     pending.cancelAlarm?.();
     const consumed = outcome === 'received' ? [wait.key] : [];
-    try {
-      await this.#execution.give({ type: 'consume-wait', wait, outcome, payload }, { extras: { consumed } });
-    } catch (error) {
-      if (!(error instanceof PawlError) || error.retryable) throw error;
+    const answer = await this.#execution.ask(
+      { type: 'consume-wait', wait, outcome, payload },
+      outcome === 'timeout' ? { alone: true, extras: { inboxRev } } : { extras: { consumed } },
+    );
+    if (answer === 'moved') {
+      this.#pending.set(wait.key, pending);
+      this.#setAlarm(pending);
+      this.#readTo = -1;
+      await this.#consume();
+    } else if (answer.ok) {
+      pending.resolve({ outcome, payload });
+    } else {
+      const error = rejectionError(
+        answer,
+        `do 'consume-wait' in job ${this.#execution.attempt.job.spec.jobId}`,
+      );
+      if (error.retryable) throw error;
       // It is no longer among those that `#refuse` would tell.
       pending.reject(error);
-      return;
     }
-    pending.resolve({ outcome, payload });
   }
 
   /** A message that was consumed since may still be in it; no other wait can ask for its key. */

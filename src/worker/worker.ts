@@ -1,5 +1,5 @@
 import { holderLane, laneOf, LEASE_RENEWAL_SHARE, type Job } from '../kernel/index.js';
-import type { PawlError } from '../errors.js';
+import { PawlError } from '../errors.js';
 import type { Engine } from '../engine/engine.js';
 import { give } from '../engine/give.js';
 import { repeat, type Stoppable } from '../engine/repeat.js';
@@ -16,6 +16,7 @@ import { Lanes } from './lanes.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
+import { UnreadJobs } from './unread-jobs.js';
 
 export type WorkerOptions = {
   readonly tasks: readonly TaskDefinition[];
@@ -57,13 +58,17 @@ export class Worker {
   readonly #around: Surroundings;
   readonly #lanes: Lanes;
   readonly #claims: Claims;
+  readonly #unread: UnreadJobs;
   /** By attempt. */
   readonly #running = new Map<string, Running>();
   /** Held here according to the store, and not known: since when. A claim whose reply was lost, if they stay. */
   #strangers = new Map<string, number>();
+  /** When those that wait for a message last looked for it. */
+  #toldAt = 0;
   #claimLoop: Stoppable | null = null;
   #upkeep: Stoppable | null = null;
   #stopListening: (() => Promise<void>) | null = null;
+  #started: Promise<void> | null = null;
   #draining = false;
   /** The time for draining is over: whatever is still held goes back. */
   #handsBack = false;
@@ -81,11 +86,13 @@ export class Worker {
       onLost: (reason) => this.#loseAll(reason),
       onReplaced: (error) => options.onStopped(error),
     });
+    this.#unread = new UnreadJobs(() => engine.clock.elapsed());
     this.#claims = new Claims(engine, {
       lanes: this.#lanes,
       keeper: this.#keeper,
       room: () => (this.#draining ? 0 : options.concurrency - this.#running.size),
       hasSuspect: () => this.#hasSuspect(),
+      unread: () => this.#unread.left,
       run: (job, head) => this.#run(job, head),
     });
     this.#around = {
@@ -114,18 +121,22 @@ export class Worker {
     return this.#keeper.worker.id;
   }
 
-  async start(): Promise<void> {
+  /** Once. Throws if the store does not take it on: then nothing of it is left. */
+  start(): Promise<void> {
+    this.#started = this.#begin();
+    return this.#started;
+  }
+
+  async #begin(): Promise<void> {
     const { pollMs, leaseMs, upkeep = true } = this.#options;
     const engine = this.#engine;
     await this.#keeper.start();
+    // Whoever has stopped it meanwhile waits for this, and then ends what there is.
+    if (this.#draining) return;
     this.#stopListening = engine.store.listen((lanes) => this.#hear(lanes));
-    const claims = {
-      name: 'the claim loop',
-      bell: engine.bells.claims,
-      everyMs: pollMs,
-      pass: () => this.#claims.next(),
-    };
-    this.#claimLoop = repeat(engine, claims);
+    const pass = () => this.#claims.next();
+    const { claims: bell } = engine.bells;
+    this.#claimLoop = repeat(engine, { name: 'the claim loop', bell, everyMs: pollMs, pass });
     if (!upkeep) return;
     this.#upkeep = startUpkeep(engine, {
       pollMs,
@@ -139,6 +150,7 @@ export class Worker {
   async stop({ drainMs }: { drainMs: number }): Promise<void> {
     if (this.#draining) return;
     this.#draining = true;
+    await this.#started?.catch(() => undefined);
     await this.#claimLoop?.stop();
     await this.#claims.ended();
     await this.#allDone(drainMs);
@@ -147,6 +159,8 @@ export class Worker {
     await this.#stopListening?.();
     await this.#upkeep?.stop();
     await this.#keeper.stop();
+    // What could not be handed back either: its lease is no longer renewed.
+    this.#loseAll('the worker has stopped');
   }
 
   /** Of one whose past is still being read, nothing has been begun: it is handed back without waiting for that. */
@@ -183,6 +197,7 @@ export class Worker {
     try {
       const preparing = prepareAttempt(this.#around, head);
       const prepared = preparing instanceof Promise ? await preparing : preparing;
+      this.#unread.forget(head.job.spec.jobId);
       // Lost before anyone could tell it so, or handed back.
       if (this.#handsBack || !this.#keeper.holds(head.job)) return;
       running.prepared = prepared;
@@ -190,9 +205,16 @@ export class Worker {
     } catch (error) {
       // Nobody runs it: the next heartbeats find it here, unknown, and hand it back.
       this.#engine.log.error('a job could not be run', { jobId: head.job.spec.jobId, error });
+      if (!(error instanceof PawlError && error.retryable)) await this.#leave(head.job);
     } finally {
       this.#makeRoom(head.job);
     }
+  }
+
+  /** It cannot be read here, and not in a moment either: others may have it at once. */
+  async #leave({ attemptId, spec }: Job): Promise<void> {
+    this.#unread.leave(spec.jobId);
+    if (attemptId !== null) await this.#interrupt(spec.jobId, attemptId);
   }
 
   #makeRoom({ attemptId, spec }: Job): void {
@@ -206,9 +228,19 @@ export class Worker {
     const mine = holderLane({ worker: this.#keeper.worker });
     if (lanes.includes(mine)) {
       this.#keeper.beatNow();
+      this.#toldAt = this.#engine.clock.elapsed();
       for (const { prepared } of this.#running.values()) prepared?.execution.waits.hear();
     }
     if (lanes.some((lane) => lane !== mine)) this.#engine.bells.claims.ring();
+  }
+
+  /** Word of a message may get lost: at every heartbeat those that wait for one while they run look for it, unless they just have. */
+  #lookForMessages(now: number): void {
+    if (now - this.#toldAt < (this.#options.leaseMs * LEASE_RENEWAL_SHARE) / 2) return;
+    this.#toldAt = now;
+    for (const { prepared } of this.#running.values()) {
+      if (prepared?.execution.isWaiting) prepared.execution.waits.hear();
+    }
   }
 
   /** What the store said was held here, against what is. */
@@ -221,6 +253,7 @@ export class Worker {
       }
     }
     const now = this.#engine.clock.elapsed();
+    this.#lookForMessages(now);
     const before = this.#strangers;
     this.#strangers = new Map();
     for (const { jobId, attemptId } of held.filter((one) => !this.#running.has(one.attemptId))) {

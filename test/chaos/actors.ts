@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Moment } from './outside.js';
 
 export type ActorOptions = {
   readonly name: string;
@@ -22,6 +23,8 @@ export class Actor {
   #saidBefore = 0;
   /** Ended although nobody had asked for it. */
   readonly surprises: { readonly code: number | null; readonly what: string }[] = [];
+  /** Its lives that are over, however they ended. */
+  readonly ends: Moment[] = [];
   #asked = false;
 
   constructor(options: ActorOptions) {
@@ -61,6 +64,7 @@ export class Actor {
         if (!this.#asked)
           this.surprises.push({ code, what: `${this.name} ended by itself (${signal ?? code})` });
         if (this.#child === child) this.#child = null;
+        this.ends.push({ pid: child.pid ?? 0, atNs: process.hrtime.bigint() });
         resolve(code);
       });
     });

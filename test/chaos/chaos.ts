@@ -5,6 +5,7 @@ import { Verdict, type Breach } from '../../src/sim/verdict.js';
 import { Actor } from './actors.js';
 import { checkAll, type Found } from './check-all.js';
 import type { OutsideCounts } from './check-outside.js';
+import { checkStruck } from './check-struck.js';
 import { checkLeases } from './check-whole.js';
 import { drain } from './drain.js';
 import { openGround, type Ground, type StoreKind } from './ground.js';
@@ -81,7 +82,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const watching = watch.run();
     const loading = load.run({ clients: CLIENTS, perSecond: options.perSecond });
     const restarts = ground.restart === null ? 0 : Math.max(1, Math.round(minutes));
-    await monkey.run({ minutes, kills, freezes: Math.ceil(kills / 5), restarts, leaseMs: LEASE_MS });
+    const harm = { minutes, kills, freezes: Math.ceil(kills / 5), restarts, leaseMs: LEASE_MS };
+    await monkey.run(harm);
     load.stop();
     await monkey.heal();
     await loading;
@@ -96,12 +98,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     await stopAll(cast, verdict);
     tell('at rest; checking');
     for (const problem of watch.problems) verdict.breach(11, problem);
-    found = await checkAll({ ground, acknowledged: load.acknowledged, hits, verdict });
-    const done = Object.entries(monkey.done).reduce(
-      (sum, [what, count]) => (what.startsWith('SIGKILL') ? sum + count : sum),
-      0,
-    );
-    verdict.expect(done === kills, 28, () => `${done} kills were made, not ${kills}`);
+    const ends = [...cast.workers, cast.server].flatMap((actor) => actor.ends);
+    found = await checkAll({ ground, acknowledged: load.acknowledged, ends, hits, verdict });
+    const { done } = monkey;
+    const starts = load.acknowledged.starts.size;
+    checkStruck({ harm, done, starts, hits: hits.all, full: watch.full }, verdict);
   } finally {
     clearInterval(telling);
     client.giveUp();

@@ -2,10 +2,12 @@ import { checkChildren, checkEvidence } from '../../src/sim/check/at-end.js';
 import type { Hits } from '../../src/sim/hits.js';
 import type { Verdict } from '../../src/sim/verdict.js';
 import { checkAcknowledged } from './check-acknowledged.js';
+import { checkLate } from './check-late.js';
 import { checkOutside, type OutsideCounts } from './check-outside.js';
 import { checkWhole } from './check-whole.js';
 import type { Ground } from './ground.js';
 import type { Acknowledged } from './load.js';
+import type { Moment } from './outside.js';
 import { readJobs } from './read-jobs.js';
 
 export type Found = { readonly jobs: number; readonly outside: OutsideCounts };
@@ -14,11 +16,13 @@ export type Found = { readonly jobs: number; readonly outside: OutsideCounts };
 export async function checkAll({
   ground,
   acknowledged,
+  ends,
   hits,
   verdict,
 }: {
   ground: Ground;
   acknowledged: Acknowledged;
+  ends: readonly Moment[];
   hits: Hits;
   verdict: Verdict;
 }): Promise<Found> {
@@ -30,5 +34,6 @@ export async function checkAll({
   checkChildren({ watch: jobs, verdict });
   await checkWhole({ store, jobs, verdict });
   await checkAcknowledged(acknowledged, { store, jobs, verdict });
+  await checkLate({ effects: jobs.effects, ends, store, verdict });
   return { jobs: jobs.jobs.size, outside: checkOutside(jobs.effects, outside, verdict) };
 }

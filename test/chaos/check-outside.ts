@@ -13,10 +13,12 @@ export type OutsideCounts = {
 /** The log's word about every effect, held against the world outside. */
 export function checkOutside(
   effects: ReadonlyMap<string, EffectUse>,
-  outside: Pick<Outside, 'of'>,
+  outside: Pick<Outside, 'of' | 'keys'>,
   verdict: Verdict,
 ): OutsideCounts {
   let [entered, happened, late] = [0, 0, 0];
+  for (const key of outside.keys())
+    verdict.expect(effects.has(key), 8, () => `effect ${key} was entered, and no log has an intent of it`);
   for (const [key, use] of effects) {
     const sights = outside.of(key);
     const times = (saw: Sight['saw']) => sights.filter((sight) => sight.saw === saw).length;
@@ -32,9 +34,10 @@ export function checkOutside(
       () => `${where} was closed, and nobody had refused it`,
     );
     verdict.expect(
-      use.denied === 0 || times('denied') > 0,
+      use.denied <= times('denied'),
       8,
-      () => `${where} was declared not to have happened, and nobody had said so`,
+      () =>
+        `${where} was declared ${use.denied} times not to have happened, and that was said ${times('denied')} times`,
     );
     const results = new Set(
       sights.flatMap((sight) => (sight.saw === 'happened' ? [JSON.stringify(sight.result)] : [])),
@@ -46,9 +49,9 @@ export function checkOutside(
         () => `${where} is recorded as ${result}, which is not what happened`,
       );
     verdict.expect(
-      times('happened') <= 1 + times('denied'),
+      times('happened') <= 1 + use.denied,
       8,
-      () => `${where} happened ${times('happened')} times, with ${times('denied')} denials`,
+      () => `${where} happened ${times('happened')} times, and was declared ${use.denied} times not to have`,
     );
     entered += times('entered');
     happened += times('happened');

@@ -1,15 +1,18 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { task, type AnyTask } from '../../src/client/task.js';
-import type { Store } from '../../src/ports/store.js';
+import { keyOf } from '../../src/engine/alerts/alert-records.js';
+import type { Store, StoredRecord } from '../../src/ports/store.js';
 import { Hits } from '../../src/sim/hits.js';
 import { Verdict } from '../../src/sim/verdict.js';
 import { testApp, type TestApp } from '../../src/testkit/index.js';
 import { checkAcknowledged } from './check-acknowledged.js';
+import { checkLate } from './check-late.js';
 import { checkOutside } from './check-outside.js';
+import { checkStruck, type Struck } from './check-struck.js';
 import { checkLeases, checkWhole } from './check-whole.js';
 import { RATE, SCHEDULE } from './limits.js';
 import type { Acknowledged } from './load.js';
-import type { Sight } from './outside.js';
+import type { Moment, Sight } from './outside.js';
 import { readJobs, type EffectUse, type ReadJobs } from './read-jobs.js';
 
 const newVerdict = () => new Verdict({ decisions: () => 0, onBreach: () => undefined });
@@ -22,12 +25,14 @@ async function appOf(...tasks: AnyTask[]): Promise<TestApp> {
 }
 
 describe('the outside, held against the log', () => {
-  const use: EffectUse = { jobId: 'job', intents: 1, refused: 0, denied: 0, results: ['"1-1"'] };
+  const ref = { jobId: 'job', step: 'charge', occurrence: 1 };
+  const use: EffectUse = { ...ref, intents: 1, entry: 1, refused: 0, denied: 0, results: ['"1-1"'] };
   const happened: Sight = { saw: 'happened', pid: 1, result: '1-1' };
   const sight = (saw: Exclude<Sight['saw'], 'happened'>): Sight => ({ saw, pid: 1 });
   const check = (logged: Partial<EffectUse>, sights: readonly Sight[]) => {
     const verdict = newVerdict();
-    checkOutside(new Map([['key', { ...use, ...logged }]]), { of: () => [...sights] }, verdict);
+    const outside = { of: () => [...sights], keys: () => ['key'] };
+    checkOutside(new Map([['key', { ...use, ...logged }]]), outside, verdict);
     return found(verdict);
   };
 
@@ -44,8 +49,85 @@ describe('the outside, held against the log', () => {
     expect(check({ intents: 2 }, [sight('entered'), happened, sight('entered'), happened])).toEqual([8]);
   });
 
+  test('GUA-4 invariant 8: one denial closes one entry, however often it was given', () => {
+    const twice = [sight('entered'), sight('denied'), sight('entered'), happened, sight('entered'), happened];
+    expect(check({ intents: 3, denied: 2 }, twice)).toEqual([8]);
+    expect(check({ intents: 3, denied: 2 }, [...twice, sight('denied')])).toEqual([]);
+    // Said twice, and declared once: only one entry more may be followed.
+    const thrice = [sight('entered'), sight('denied'), sight('denied'), sight('entered')];
+    expect(check({ intents: 2, denied: 1 }, [...thrice, happened, happened, happened])).toEqual([8]);
+  });
+
+  test('invariant 8: a body that no log knows of', () => {
+    const verdict = newVerdict();
+    const outside = { of: () => [sight('entered'), happened], keys: () => ['key', 'unheard of'] };
+    checkOutside(new Map([['key', use]]), outside, verdict);
+    expect(found(verdict)).toEqual([8]);
+  });
+
+  test('GUA-4 invariant 8: a late result that nobody was told of, unless whoever brought it was gone', async () => {
+    const stored = { ...ref, entry: 1, result: '"7-1000"' };
+    const late = async ({ raised = false, entry = 2, ends = [] as Moment[] }) => {
+      const verdict = newVerdict();
+      const id = `${keyOf({ rule: 'effect_late_result', subject: ['job', 'charge', 1, 1] })}#00000001`;
+      const record: StoredRecord = { kind: 'alert', tenantId: 'default', id, version: 1, body: '{}' };
+      const store: Pick<Store, 'effects' | 'records'> = {
+        effects: async () => ({ now: 0, results: [stored] }),
+        records: async () => ({ now: 0, records: raised ? [record] : [] }),
+      };
+      await checkLate({ effects: new Map([['key', { ...use, intents: 2, entry }]]), ends, store, verdict });
+      return found(verdict);
+    };
+    expect(await late({})).toEqual([8]);
+    expect(await late({ raised: true })).toEqual([]);
+    expect(await late({ entry: 1 })).toEqual([]);
+    expect(await late({ ends: [{ pid: 7, atNs: 2_000n }] })).toEqual([]);
+    expect(await late({ ends: [{ pid: 8, atNs: 2_000n }] })).toEqual([8]);
+    expect(await late({ ends: [{ pid: 7, atNs: 500n }] })).toEqual([8]);
+    expect(await late({ ends: [{ pid: 7, atNs: 60_000_000_000n }] })).toEqual([8]);
+  });
+
   test('invariant 7: a record of what did not happen', () => {
     expect(check({ results: ['"2-2"'] }, [sight('entered'), happened])).toEqual([7]);
+  });
+});
+
+describe('what was done', () => {
+  const harm = { kills: 10, freezes: 2, restarts: 1 };
+  const done = {
+    'SIGKILL of a worker': 8,
+    'SIGKILL of the server': 2,
+    'SIGSTOP for less than a lease': 2,
+    'crash of the database': 1,
+  };
+  const few = { harm, done, starts: 20, hits: {}, full: 0 };
+  const check = (change: Partial<Struck>) => {
+    const verdict = newVerdict();
+    checkStruck({ ...few, ...change }, verdict);
+    return verdict.breaches.map(({ invariant, problem }) => `${invariant}: ${problem}`);
+  };
+
+  test('invariant 28: all that was planned was done, of each kind', () => {
+    expect(check({})).toEqual([]);
+    expect(check({ done: { ...done, 'SIGKILL of a worker': 7 } })).toEqual(['28: 9 kills were made, not 10']);
+    expect(check({ done: { ...done, 'SIGSTOP for less than a lease': 0 } })).toEqual([
+      '28: 0 freezes were made, not 2',
+    ]);
+    expect(check({ done: { ...done, 'crash of the database': 0 } })).toEqual([
+      '28: 0 restarts of the database were made, not 1',
+    ]);
+  });
+
+  test('invariant 28: what a run of its length cannot miss by chance is in its logs', () => {
+    const many = { starts: 500 };
+    const missed = check(many);
+    expect(missed).toContain('28: command reconcile-effect was never met');
+    expect(missed).toContain('28: a key used to the full was never met');
+    expect(missed).not.toContain('28: command resolve-effect was never met');
+    expect(check({ ...many, starts: 5_000 })).toContain('28: command resolve-effect was never met');
+    expect(check({ ...many, hits: { 'command reconcile-effect': 1 } })).not.toContain(
+      '28: command reconcile-effect was never met',
+    );
   });
 });
 

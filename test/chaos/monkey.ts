@@ -42,7 +42,7 @@ export class Monkey {
       await pause(Math.max(0, atMs - (performance.now() - startedAt)));
       if (this.#isOver) return;
       if (kind === 'kill') await this.#kill();
-      else if (kind === 'freeze') this.#freeze(harm.leaseMs);
+      else if (kind === 'freeze') await this.#freeze(harm.leaseMs);
       else await this.#restartStore();
     }
     await pause(Math.max(0, harm.minutes * 60_000 - (performance.now() - startedAt)));
@@ -77,7 +77,7 @@ export class Monkey {
   async #kill(): Promise<void> {
     // One in five hits the server.
     const candidates = this.#random.int(5) === 0 ? [this.#server] : this.#workers;
-    const victim = await this.#someoneUp(candidates);
+    const victim = await this.#someoneUp(() => candidates);
     this.#resting.add(victim);
     await victim.kill();
     this.#count(victim === this.#server ? 'SIGKILL of the server' : 'SIGKILL of a worker');
@@ -85,13 +85,11 @@ export class Monkey {
     void pause(restMs).then(() => this.#resting.delete(victim));
   }
 
-  #freeze(leaseMs: number): void {
-    const frozen = this.#pick(
-      [...this.#workers, this.#server].filter((actor) => actor.isUp && !actor.isFrozen),
-    );
+  async #freeze(leaseMs: number): Promise<void> {
+    const awake = () => [...this.#workers, this.#server].filter((actor) => !actor.isFrozen);
+    const frozen = await this.#someoneUp(awake);
     // From a hiccup to more than two leases.
     const ms = 100 + this.#random.int(Math.round(leaseMs * 2.5));
-    if (frozen === undefined) return;
     frozen.freeze();
     this.#count(ms > leaseMs ? 'SIGSTOP for more than a lease' : 'SIGSTOP for less than a lease');
     this.#thaws.push(pause(ms).then(() => frozen.thaw()));
@@ -104,10 +102,10 @@ export class Monkey {
     this.#count(crash ? 'crash of the database' : 'restart of the database');
   }
 
-  /** Every kill that was asked for hits somebody, if need be once somebody is there again. */
-  async #someoneUp(candidates: readonly Actor[]): Promise<Actor> {
+  /** Everything that was asked for hits somebody, if need be once somebody is there again. */
+  async #someoneUp(candidates: () => readonly Actor[]): Promise<Actor> {
     for (;;) {
-      const found = this.#pick(candidates.filter((actor) => actor.isUp));
+      const found = this.#pick(candidates().filter((actor) => actor.isUp));
       if (found !== undefined) return found;
       await pause(20);
     }

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -23,9 +23,14 @@ export class Outside {
   }
 
   happen(key: string): string {
-    const result = `${process.pid}-${process.hrtime.bigint()}`;
+    const result = resultBy(process.pid, process.hrtime.bigint());
     this.#write(key, { saw: 'happened', pid: process.pid, result });
     return result;
+  }
+
+  /** All that anything was ever seen of. Keys are hashes: their files have the same names. */
+  keys(): string[] {
+    return readdirSync(this.#folder);
   }
 
   of(key: string): Sight[] {
@@ -48,4 +53,17 @@ export class Outside {
   #write(key: string, sight: Sight): void {
     appendFileSync(this.pathOf(key), `${JSON.stringify(sight)}\n`);
   }
+}
+
+/** All processes of a machine count their time from the same moment. */
+export type Moment = { readonly pid: number; readonly atNs: bigint };
+
+function resultBy(pid: number, atNs: bigint): string {
+  return `${pid}-${atNs}`;
+}
+
+/** Who made it happen, and when; null if it is no result of ours. */
+export function momentOf(result: string): Moment | null {
+  const [, pid, atNs] = /^(\d+)-(\d+)$/.exec(result) ?? [];
+  return pid === undefined || atNs === undefined ? null : { pid: Number(pid), atNs: BigInt(atNs) };
 }

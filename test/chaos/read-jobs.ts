@@ -1,4 +1,11 @@
-import { isTerminal, stepKey, type Event, type Job, type JobRow } from '../../src/kernel/index.js';
+import {
+  isTerminal,
+  stepKey,
+  type Event,
+  type Job,
+  type JobRow,
+  type StepRef,
+} from '../../src/kernel/index.js';
 import type { Store } from '../../src/ports/store.js';
 import type { Folded } from '../../src/sim/check/at-end.js';
 import { LogWatch } from '../../src/sim/check/log-watch.js';
@@ -6,9 +13,11 @@ import type { Hits } from '../../src/sim/hits.js';
 import type { Verdict } from '../../src/sim/verdict.js';
 
 /** What the log says of one use of an effect. */
-export type EffectUse = {
+export type EffectUse = StepRef & {
   readonly jobId: string;
   intents: number;
+  /** Which entry is the latest. */
+  entry: number;
   /** Entries that may be followed by another, by what closed them. */
   refused: number;
   denied: number;
@@ -79,14 +88,19 @@ class EffectUses {
 
   take(jobId: string, event: Event): void {
     if (event.type === 'effect.intended') {
+      const { step, occurrence, entry } = event;
       const use = this.byKey.get(event.effectKey) ?? {
         jobId,
+        step,
+        occurrence,
         intents: 0,
+        entry,
         refused: 0,
         denied: 0,
         results: [],
       };
       use.intents += 1;
+      use.entry = Math.max(use.entry, entry);
       this.byKey.set(event.effectKey, use);
       this.#byStep.set(`${jobId} ${stepKey(event)}`, use);
     } else if (

@@ -152,6 +152,48 @@ describe('pawl worker', () => {
     },
   );
 
+  test(
+    'an address for its health that cannot be had is found out before any job is claimed',
+    LONG,
+    async () => {
+      const app = newApp();
+      const taken = createServer().listen(0, '127.0.0.1');
+      onTestFinished(() => void taken.close());
+      await new Promise((resolve) => taken.once('listening', resolve));
+      const { port } = taken.address() as { port: number };
+      const { out } = await app.run(['start', 'ask', '--json']);
+      expect(await app.run(['worker', '--health-port', String(port)])).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(/^pawl: ADDRESS_UNUSABLE: .*EADDRINUSE.*--health-port.*\n$/) as string,
+      });
+      const { job_id: jobId } = JSON.parse(out) as { job_id: string };
+      const shown = await app.run(['jobs', 'show', jobId, '--json']);
+      expect(JSON.parse(shown.out)).toMatchObject({ state: 'queued' });
+    },
+  );
+
+  test('GUA-10 works on though nobody reads what it prints, and is drained in the end', LONG, async () => {
+    const app = newApp();
+    const worker = app.begin(['worker', '--narrate', '--drain', '100ms']);
+    worker.child.stdout?.destroy();
+    await app.run(['start', 'ask']);
+    await worker.until(/✓ ask/);
+    worker.child.stderr?.destroy();
+    for (const task of ['ask', 'slow']) await app.run(['start', task]);
+    const states = async () => {
+      const { out } = await app.run(['jobs', 'list', '--json']);
+      return (JSON.parse(out) as { jobs: { state: string }[] }).jobs.map(({ state }) => state);
+    };
+    await expect.poll(states).toEqual(['running', 'succeeded', 'succeeded']);
+    expect(await worker.stop('SIGTERM')).toMatchObject({ code: 0 });
+    expect(await states()).toEqual(['interrupted', 'succeeded', 'succeeded']);
+    // One who only prints ends when there is nobody to print for.
+    const list = app.begin(['jobs', 'list']);
+    list.child.stdout?.destroy();
+    expect(await list.ended).toMatchObject({ code: 0, err: '' });
+  });
+
   test('a second process with its id makes it stop, with an exit code', LONG, async () => {
     const app = newApp();
     const first = app.begin(['worker', '--worker-id', 'w-1', '--lease', '3s']);

@@ -258,11 +258,25 @@ describe('config, environment, command line: later wins', () => {
 
   test.each([
     ['PAWL_PORT', 'http', 'no whole number'],
+    ['PAWL_PORT', '99999', '99999 does not fit'],
+    ['PAWL_CONCURRENCY', '0', '0 does not fit'],
+    ['PAWL_QUEUES', ' , ', '[] does not fit'],
+    ['PAWL_LEASE', 'soon', '"soon" is no duration'],
     ['PAWL_LOG_LEVEL', 'inof', "did you mean 'info'"],
   ])('%s=%s names the variable', async (name, value, problem) => {
     const settings = readSettings({}, [], { env: { [name]: value }, cwd: folder });
     await expect(settings).rejects.toMatchObject({ code: 'INVALID_OPTION', details: { option: name } });
     await expect(settings).rejects.toThrow(problem);
+  });
+
+  test.each([
+    ['--queues', { queues: ['mail', ''] }],
+    ['--queues', { queues: ['two\nlines'] }],
+    ['--worker-id', { workerId: '' }],
+    ['--drain', { drain: '1x' as '1s' }],
+  ])('so does %s name itself: %j', async (option, flags) => {
+    const settings = readSettings(flags, [], { env: { PAWL_QUEUES: 'mail,' }, cwd: folder });
+    await expect(settings).rejects.toMatchObject({ code: 'INVALID_OPTION', details: { option } });
   });
 });
 

@@ -112,7 +112,12 @@ describe('GUA-14 pawl verify', () => {
     expect(broken.code).toBe(1);
     expect(broken.out).toContain(`${jobIds[1]}: `);
     const asJson = await pawl(['verify', '--store', `sqlite:${copy}`, '--json']);
-    expect(JSON.parse(asJson.out)).toMatchObject({ holds: false, jobs: 3, brokenJobs: 1 });
+    expect(JSON.parse(asJson.out)).toMatchObject({
+      holds: false,
+      jobs: 3,
+      broken_jobs: 1,
+      broken: [{ job_id: jobIds[1], holds: false }],
+    });
   });
 
   test('a file that is not there, and a head without a file, are wrong input', async () => {

@@ -12,6 +12,7 @@ import { sqliteRunStates } from '../../src/stores/sqlite/run-states.js';
 import { RUN_STATE_CONFORMANCE, type OpenRunStateStore } from '../../src/testkit/index.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
 
+const log = { error: () => undefined };
 const folder = mkdtempSync(join(tmpdir(), 'pawl-run-states-'));
 let postgres: PostgresServer;
 let url: string;
@@ -45,7 +46,7 @@ const STORES: Readonly<Record<string, () => OpenRunStateStore>> = {
   },
   file: () => {
     const own = join(folder, `${cases++}`);
-    return () => fileRunStates({ folder: own, clock });
+    return () => fileRunStates({ folder: own, clock, log });
   },
   sqlite: () => {
     const path = join(folder, `${cases++}.db`);
@@ -72,7 +73,7 @@ test.each(['../outside', '..\\outside', 'a\0b', '/etc/hostname'])(
   'RST-10 an id that leads out of the folder is one that nobody has: %j',
   async (id) => {
     const own = join(folder, `${cases++}`);
-    const states = await fileRunStates({ folder: own, clock });
+    const states = await fileRunStates({ folder: own, clock, log });
     writeFileSync(join(folder, 'outside.json'), '{}');
     expect(await states.getRun(id)).toBeNull();
   },

@@ -14,6 +14,7 @@ import {
   STORE_CONFORMANCE,
   type Draws,
   type OpenStore,
+  type Topic,
 } from '../../src/testkit/index.js';
 import { cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
 
@@ -38,6 +39,27 @@ let cases = 0;
 /** `end`: nobody uses it any more. */
 type Fresh = () => OpenStore & { readonly end?: () => Promise<void> };
 
+/** A database for each case, with what the address says besides. */
+const onPostgres =
+  (query = ''): Fresh =>
+  () => {
+    const urls = new Map([['main', postgres.borrowDatabase()]]);
+    const urlOf = (name: string): Promise<string> => {
+      // Made for a case that wants to see how a store comes to be.
+      const url = urls.get(name) ?? postgres.createDatabase();
+      urls.set(name, url);
+      return url;
+    };
+    const open: OpenStore = async ({ clock, name }) =>
+      postgresStore({ url: `${await urlOf(name)}${query}`, clock, now: () => clock.now() });
+    return Object.assign(open, {
+      cut: async () => cutConnections(await urlOf('main')),
+      end: async () => {
+        for (const url of urls.values()) await postgres.returnDatabase(await url);
+      },
+    });
+  };
+
 /** Fresh data for each case; the same data for each connection of a case. */
 const STORES: Readonly<Record<string, Fresh>> = {
   memory: () => {
@@ -49,29 +71,21 @@ const STORES: Readonly<Record<string, Fresh>> = {
     const path = join(folder, `${cases++}.db`);
     return ({ clock, name }) => sqliteStore({ path: `${path}.${name}`, clock });
   },
-  postgres: () => {
-    const urls = new Map([['main', postgres.borrowDatabase()]]);
-    const urlOf = (name: string): Promise<string> => {
-      // Made for a case that wants to see how a store comes to be.
-      const url = urls.get(name) ?? postgres.createDatabase();
-      urls.set(name, url);
-      return url;
-    };
-    const open: OpenStore = async ({ clock, name }) =>
-      postgresStore({ url: await urlOf(name), clock, now: () => clock.now() });
-    return Object.assign(open, {
-      cut: async () => cutConnections(await urlOf('main')),
-      end: async () => {
-        for (const url of urls.values()) await postgres.returnDatabase(await url);
-      },
-    });
-  },
+  postgres: onPostgres(),
+  /** Nobody listens, and nothing is prepared. */
+  'postgres with prepare=false': onPostgres('?prepare=false'),
+};
+
+/** The dearest: what they see to is the same whether anybody listens or not. */
+const DEAR = new Set(['limits', 'tenant limits', 'retention', 'migration']);
+const TOPICS: Readonly<Record<string, readonly Topic[]>> = {
+  postgres: [...STORE_CONFORMANCE, lostConnection],
+  'postgres with prepare=false': STORE_CONFORMANCE.filter(({ name }) => !DEAR.has(name)),
 };
 
 for (const [store, fresh] of Object.entries(STORES)) {
   describe(store, () => {
-    const topics = store === 'postgres' ? [...STORE_CONFORMANCE, lostConnection] : STORE_CONFORMANCE;
-    for (const { name, cases: all } of topics) {
+    for (const { name, cases: all } of TOPICS[store] ?? STORE_CONFORMANCE) {
       describe(name, () => {
         for (const [title, run] of Object.entries(all)) {
           test(title, async () => {
@@ -104,7 +118,8 @@ describe('every store says the same as the memory store', () => {
   const operation = fc.array(fc.nat({ max: 9_999 }), { minLength: DRAWS, maxLength: DRAWS });
   const traffic = fc.array(operation, { minLength: 1, maxLength: 2 * MEAN_LENGTH, size: 'max' });
 
-  for (const [store, fresh] of Object.entries(STORES).filter(([name]) => name !== 'memory')) {
+  for (const store of ['sqlite', 'postgres']) {
+    const fresh = STORES[store] as Fresh;
     const mostMs = 120_000 + SEQUENCES * 2_000;
     test(`${store}, on ${SEQUENCES} random sequences`, { timeout: mostMs + 60_000 }, async () => {
       let operations = 0;

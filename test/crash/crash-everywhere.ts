@@ -61,12 +61,17 @@ export async function crashEverywhere(
   return runs;
 }
 
-/** What is wrong with any of them, for people. */
+/** What is wrong with any of them, or was not looked at in any of their tries, for people. */
 export function findings(runs: readonly CrashRun[]): string[] {
-  return runs.flatMap(({ kills, problems, missed }) => {
-    const all = missed === null ? problems : [...problems, `'${missed}' was never reached`];
-    return all.map((problem) => `killed ${kills.join(', then ')}: ${problem}`);
-  });
+  return runs.flatMap(({ kills, problems, missed, disturbed }) =>
+    [
+      ...problems,
+      ...(missed === null ? [] : [`'${missed}' was never reached`]),
+      ...(disturbed
+        ? ['a worker that nobody killed lost its lease each time: questions and decisions were not checked']
+        : []),
+    ].map((problem) => `killed ${kills.join(', then ')}: ${problem}`),
+  );
 }
 
 /** What the last worker came by, in a run that went as it should. */

@@ -96,13 +96,15 @@ describe.each(stores)('$name', { timeout: 120_000 }, ({ name, open }) => {
   /** It works on, under the same name, as someone new. */
   async function expectReborn({ zombie, jobId }: { zombie: WorkerProcess; jobId: string }): Promise<void> {
     expect(await findProblems(ground.store, jobId)).toEqual([]);
-    expect(await interruptsOf(jobId)).toEqual(['lease_expired']);
-    const [before] = await claimsOf(jobId);
+    // A busy machine may have cost it a lease before; it lost the job to that, and to nothing else.
+    const losses = await interruptsOf(jobId);
+    expect(new Set(losses)).toEqual(new Set(['lease_expired']));
+    const before = (await claimsOf(jobId)).slice(0, losses.length);
     const { job } = await ground.app.start(neighbour, files);
     expect(await job.result({ timeout: '60s' })).toBe('unharmed');
     const [after] = await claimsOf(job.id);
-    expect(after?.id).toBe(before?.id);
-    expect(after?.incarnation).not.toBe(before?.incarnation);
+    expect(new Set(before.map(({ id }) => id))).toEqual(new Set([after?.id]));
+    expect(before.map(({ incarnation }) => incarnation)).not.toContain(after?.incarnation);
     expect(zombie.isGone).toBe(false);
   }
 
@@ -195,8 +197,12 @@ describe.each(stores)('$name', { timeout: 120_000 }, ({ name, open }) => {
     }, 'both jobs have ended');
 
     expect(await bad.status()).toMatchObject({ status: 'failed', failure: { code: 'PROCESS_RESTARTED' } });
-    expect(sightings(files.witness).filter(({ what }) => what === 'swallowed')).toHaveLength(6);
-    expect(workers.filter(({ signalCode }) => signalCode === 'SIGABRT')).toHaveLength(6);
+    expect(await claimsOf(bad.id)).toHaveLength(6);
+    expect(await interruptsOf(bad.id)).toHaveLength(6);
+    // Each time it was entered a process went with it. A busy machine may cost a claim its lease before it comes to that.
+    const swallowed = sightings(files.witness).filter(({ what }) => what === 'swallowed').length;
+    expect(swallowed).toBeGreaterThan(3);
+    expect(workers.filter(({ signalCode }) => signalCode === 'SIGABRT')).toHaveLength(swallowed);
     expect(await good.status()).toMatchObject({ status: 'succeeded', result: '"unharmed"' });
     const { items } = await store.dlq({ tenantId: null, status: 'open', after: null, limit: 10 });
     expect(items.map(({ jobId }) => jobId)).toEqual([bad.id]);

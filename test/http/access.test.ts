@@ -99,6 +99,8 @@ describe('JOB-14 every route, by who asks', () => {
     for (const route of ROUTES.filter(({ access }) => access === 'owner')) {
       const { status, error } = await tryAs(rig, route, sample, { key: 'otherAdmin' });
       expect([title(route), status, error.code]).toEqual([title(route), 403, 'FORBIDDEN']);
+      const { details } = (await tryAs(rig, route, sample, { key: 'viewer' })).error;
+      expect(details).toEqual({ needed: 'admin', role: 'viewer' });
     }
     expect(await contentsOf(rig.app.store)).toEqual(before);
   });
@@ -207,7 +209,7 @@ describe('JOB-14 without keys', () => {
 
   test('this machine’s user may do everything, as the default tenant', async () => {
     const rig = await rigOf({ keys: false });
-    for (const host of [local, 'localhost', 'LOCALHOST:80', '[::1]:7295']) {
+    for (const host of [local, '127.0.0.2:7295', 'localhost', 'LOCALHOST:80', '[::1]:7295']) {
       const { status } = await rig.get('/api/v1/jobs', { key: null, headers: { host } });
       expect([host, status]).toEqual([host, 200]);
     }

@@ -174,11 +174,12 @@ export class ApiRig {
     });
   }
 
-  /** How many streams listen; only known of an API without a server. */
+  /** How many connections it has ended by itself; not counted where there are real ones. */
   get hangUps(): number {
     return this.#door.hangUps();
   }
 
+  /** How many streams listen; only known of an API without a server. */
   get listeners(): number {
     return this.#door.listeners();
   }
@@ -226,7 +227,7 @@ function openApi(app: Pawl, options: { defaultTask: string; allowsLocal: boolean
     defaultTask: options.defaultTask,
     feed,
     metrics: new Metrics(engine, { lag: new LoopLag(), streams: () => feed.listeners }),
-    desk: new WorkerDesk(engine, { seesToUpkeep: () => false }),
+    desk: new WorkerDesk(engine, { seesToUpkeep: () => false, retention: null }),
     door: doorkeeper,
     isWorking,
     closing: closing.signal,

@@ -34,3 +34,34 @@ test('JOB-13 bulk: each start has an answer of its own, and one that is refused 
   ]);
   expect((await rig.get('/api/v1/jobs')).data['jobs']).toHaveLength(2);
 });
+
+test('JOB-13 bulk: a time that is none, or an input without its key, is the trouble of one start', async () => {
+  const keyed = task(
+    {
+      name: 'keyed',
+      concurrency: { key: (order: { customer: { id: string } }) => order.customer.id, limit: 1 },
+    },
+    () => undefined,
+  );
+  const rig = await ApiRig.start({ tasks: [keyed] });
+  onTestFinished(() => rig.stop());
+  const { status, data } = await rig.post('/api/v1/jobs/bulk', {
+    jobs: [
+      { job_type: 'keyed', payload: {} },
+      { job_type: 'keyed', payload: { customer: { id: 'c1' } }, run_at: 'tomorrow' },
+      { job_type: 'keyed', payload: { customer: { id: 'c1' } } },
+    ],
+  });
+  expect(status).toBe(201);
+  expect(data['jobs']).toMatchObject([
+    {
+      error: {
+        code: 'INVALID_INPUT',
+        message: expect.stringContaining("concurrency key of task 'keyed'") as string,
+      },
+    },
+    { error: { code: 'TASK_INVALID_SCHEDULE' } },
+    { status: 'queued' },
+  ]);
+  expect((await rig.post('/api/v1/jobs', { job_type: 'keyed', payload: {} })).status).toBe(400);
+});

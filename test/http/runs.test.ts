@@ -160,14 +160,23 @@ describe('runs by their id', () => {
     }
   });
 
-  test('JOB-14 with a cursor of another tenant’s nothing of theirs is shown', async () => {
+  test('JOB-14 with a cursor of another tenant’s nothing of theirs is shown, and all that is one’s own behind it', async () => {
     const rig = await rigOf();
-    for (let n = 0; n < 3; n++) await rig.post('/api/v1/jobs', { job_type: 'w' });
-    const { data } = await rig.get('/api/v1/jobs?limit=1');
-    const cursor = `cursor=${String(data['next_cursor'])}`;
-    const shown = async (options = {}) =>
-      ((await rig.get(`/api/v1/jobs?${cursor}`, options)).data['jobs'] as unknown[]).length;
-    expect(await shown()).toBe(2);
-    expect(await shown({ key: 'other' })).toBe(0);
+    const started: string[] = [];
+    for (const key of ['operator', 'other', 'operator', 'other', 'operator']) {
+      const { data } = await rig.post('/api/v1/jobs', { job_type: 'w' }, { key });
+      started.push(String(data['job_id']));
+    }
+    const [a1, b1, a2, b2, a3] = started;
+    const page = async (key: string, query: string) => {
+      const { data } = await rig.get(`/api/v1/jobs?${query}`, { key });
+      const jobs = data['jobs'] as { job_id: string }[];
+      return { ids: jobs.map(({ job_id }) => job_id), cursor: `cursor=${String(data['next_cursor'])}` };
+    };
+    const [first, firstOfOther] = [await page('operator', 'limit=1'), await page('other', 'limit=1')];
+    expect([first.ids, firstOfOther.ids]).toEqual([[a3], [b2]]);
+    expect((await page('operator', first.cursor)).ids).toEqual([a2, a1]);
+    expect((await page('other', first.cursor)).ids).toEqual([b2, b1]);
+    expect((await page('operator', firstOfOther.cursor)).ids).toEqual([a2, a1]);
   });
 });

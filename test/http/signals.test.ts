@@ -9,8 +9,18 @@ const late = task({ name: 'late' }, async ({ step }) => {
   return step.waitFor('second');
 });
 
+const hasty = task({ name: 'hasty' }, async ({ step }) => {
+  await step.waitFor('first', { timeout: '1m' });
+  return step.waitFor('second');
+});
+
 async function rigOf(options: RigOptions = {}): Promise<ApiRig> {
-  const rig = await ApiRig.start({ served: true, tasks: [approve, narrow, late], work: {}, ...options });
+  const rig = await ApiRig.start({
+    served: true,
+    tasks: [approve, narrow, late, hasty],
+    work: {},
+    ...options,
+  });
   onTestFinished(() => rig.stop());
   return rig;
 }
@@ -63,6 +73,22 @@ describe('GUA-8 POST /api/jobs/:id/signal', () => {
     expect((await signal(rig, id, { correlation_key: 'first' })).status).toBe(200);
     await until(rig, id, 'Completed');
     expect((await rig.get(`/api/v1/jobs/${id}`)).data['result_json']).toBe(2);
+  });
+
+  test('one that is late is refused: 409, however often it comes', async () => {
+    const rig = await rigOf();
+    const id = await started(rig, 'hasty');
+    await until(rig, id, 'Waiting');
+    rig.app.clock.advance(60_000);
+    await until(rig, id, 'Parked');
+    for (const path of [`/api/jobs/${id}/signal`, `/api/v1/jobs/${id}/signal`]) {
+      const { status, error } = await rig.post(path, { correlation_key: 'first', payload: 1 });
+      expect([status, error.code, error.retryable]).toEqual([409, 'WAIT_NOT_OPEN', false]);
+    }
+    expect((await signal(rig, id, { correlation_key: 'second', payload: 2 })).status).toBe(200);
+    await until(rig, id, 'Completed');
+    expect((await rig.get(`/api/v1/jobs/${id}`)).data['result_json']).toBe(2);
+    expect(await completions(rig, id)).toHaveLength(2);
   });
 
   test('twenty at once complete the wait once', async () => {

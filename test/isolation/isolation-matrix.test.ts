@@ -1,14 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { memoryStore } from '../../src/stores/memory/memory-store.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { perform } from './act.js';
 import type { Ground } from './ground.js';
 import { Judge } from './judge.js';
 import { postgresGround } from './postgres-ground.js';
-import { OPERATION_NAMES, planOf, SITUATIONS, type Plan, type Situation } from './situation.js';
+import { NOW, OPERATION_NAMES, planOf, SITUATIONS, type Plan, type Situation } from './situation.js';
 import { compilePausedProcess, sqliteGround } from './sqlite-ground.js';
 
 const plans = new Map<Situation, Plan>();
 beforeAll(async () => {
   for (const name of Object.keys(SITUATIONS) as Situation[]) plans.set(name, await planOf(name));
+});
+
+test('GUA-4 notHappened is declared here as it is everywhere: a result that is stored makes the store refuse it', async () => {
+  const { build, operations } = await planOf('running');
+  const store = memoryStore({ clock: { now: () => NOW } });
+  for (const act of build) await perform(store, act);
+  await perform(store, operations.putEffect.one.act);
+  const refused = { ok: false, code: 'RESULT_STORED' };
+  expect(await perform(store, operations.notHappened.two.act)).toMatchObject({ replies: [refused] });
 });
 
 /** So many databases, and pairs at once: most of the time of a race goes by in waiting. */

@@ -81,7 +81,8 @@ const OPERATIONS = {
     kind: 'effect',
     result: { jobId: JOB, ...ENTRY, result: `"${actor}"` },
   }),
-  notHappened: (rig) => commit(rig, JOB, command('reconcile-effect', held), held),
+  // As whoever declares it does: only if no result has been stored.
+  notHappened: (rig) => commit(rig, JOB, command('reconcile-effect', held), { ...held, noResultOf: ENTRY }),
   purge: async () => ({
     kind: 'purge',
     // Both have looked at the same page of jobs that ended long ago, and this one was on it.

@@ -82,6 +82,16 @@ describe('all stores', { timeout: 600_000 }, () => {
     }
   });
 
+  test('GUA-1 a process was killed with its store in memory: its job is lost, and nothing ran meanwhile', () => {
+    const row = printed.matrices[2]?.rows.find(({ fault }) => fault === 'F9');
+    expect(row?.how.join()).toContain('a real process was killed (SIGKILL) with its store in memory');
+    expect(row?.cells.G5).toMatchObject({
+      said: { claim: 'lost' },
+      counted: { 'jobs lost with their process': 1 },
+    });
+    expect(row?.cells.G1.counted).toMatchObject({ 'bodies entered while its process was gone': 0 });
+  });
+
   test('GUA-1 nothing of it is left behind', () => {
     expect(readdirSync(scratch.folder)).toEqual(['report.md']);
   });
@@ -96,6 +106,8 @@ describe('all stores', { timeout: 600_000 }, () => {
       expect(behaviour).toContain(`${row} ${BEHAVIOUR[id].does} | ${BEHAVIOUR[id].remark} |`);
       expect(configuration).toContain(`${row} ${BEHAVIOUR[id].configuration} |`);
     }
+    for (const sign of ['✓', 'resend', '✗ down', '✗ lost', '–', '“not proven”'])
+      expect(guarantees, `${sign} is explained`).toContain(`${sign}: `);
     expect(text).toMatch(/\| date \| \d{4}-\d\d-\d\d \|/);
     expect(text).toMatch(/Pawl \d+\.\d+\.\d+, Node v\d+\.\d+\.\d+, SQLite 3\.\d+\.\d+, Postgres \d+/);
     expect(configuration).toContain('`pawl doctor` names each setting that voids a guarantee');

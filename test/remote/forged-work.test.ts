@@ -59,13 +59,38 @@ test.each<[string, Partial<JobSpec>]>([
   ['a schedule that did not fire', { firedBy: { scheduleId: 'daily', fireAt: 1 } }],
   ['a dead letter that nobody requeued', { requeuedFrom: 'dlq_1' }],
   ['attempts of earlier runs', { attemptBase: 7 }],
+  ['the scope of runs', { idempotencyScope: '$task-runs' }],
   ['another kind of schedule', { scheduleType: 'cron' }],
   ['the hash of another input', { inputHash: sha256('x') }],
-])('JOB-14 a remote start with %s is refused, and nothing is stored', async (_, spec) => {
+])('JOB-14 RUN-3 a remote start with %s is refused, and nothing is stored', async (_, spec) => {
   const world = await HostileWorld.open();
   const before = await world.everything();
   expect(await start(world, spec)).toEqual({ saved: false, said: 'INVALID_COMMAND' });
   expect(await world.everything()).toBe(before);
+});
+
+test('GUA-8 a remote worker’s wait does not run out over a signal that it has not seen', async () => {
+  const world = await HostileWorld.open();
+  await start(world, {});
+  await world.claim();
+  const attemptId = (await world.job())?.attemptId ?? '';
+  const late = command('consume-wait', {
+    now: world.clock.now(),
+    actor: `worker:${world.worker.id}`,
+    attemptId,
+    wait: aWait({ expiresAt: world.clock.now() }),
+    outcome: 'timeout',
+    payload: null,
+  });
+  const wire = await world.wire(late, attemptId);
+  await world.own.putMessage({ jobId: JOB, key: 'approval', payload: '1' });
+  const send = (inbox_rev: number) => world.send({ ...wire, inbox_rev }, world.keys.holder);
+  expect(await send(0)).toEqual({ saved: false, said: 'INBOX_MOVED' });
+  expect((await send(1)).saved).toBe(true);
+  // The message has come too late now, and so does every other.
+  const signal = { job_id: JOB, key: 'approval', payload: '2' };
+  const { status, data } = await world.post('/messages', signal, world.keys.holder);
+  expect([status, (data as { code: string }).code]).toEqual([409, 'WAIT_NOT_OPEN']);
 });
 
 test('a child is the parent’s own, or it is not started', async () => {

@@ -80,7 +80,7 @@ export class HostileWorld {
     const lanes = [
       { lane: laneOf(aJobSpec()), key_limit: null, tenant_limit: null, rate: null, rate_per_tenant: false },
     ];
-    await this.post('/claim', { worker, lanes, limit: 1, has_suspect: false }, this.keys.holder);
+    await this.post('/claim', { worker, lanes, limit: 1, has_suspect: false, except: [] }, this.keys.holder);
   }
 
   async job(): Promise<Job | null> {

@@ -173,7 +173,7 @@ describe('a key that lies', { timeout: 240_000 }, () => {
         const { status: beaten } = await world.post('/beat', { worker, lease_ms: 1_000, lanes: [] }, key);
         const { status: claimed } = await world.post(
           '/claim',
-          { worker, lanes, limit: 1, has_suspect: false },
+          { worker, lanes, limit: 1, has_suspect: false, except: [] },
           key,
         );
         expect([400, 403]).toContain(beaten);
@@ -192,8 +192,8 @@ describe('a key that lies', { timeout: 240_000 }, () => {
     const world = await HostileWorld.open();
     await begin(world);
     const before = await world.everything();
-    const result = { job_id: JOB, step: 'charge', occurrence: 1, entry: 1, result: '1' };
-    const put = await world.post('/effects', { incarnation: null, results: [result] }, world.keys.stranger);
+    const result = { job_id: JOB, step: 'charge', occurrence: 1, entry: 1, result: '1', awaited_by: null };
+    const put = await world.post('/effects', { results: [result] }, world.keys.stranger);
     expect(put).toMatchObject({ status: 200, data: { first: [false] } });
     const message = { job_id: JOB, key: 'approval', payload: 'true' };
     expect((await world.post('/messages', message, world.keys.stranger)).data).toMatchObject({

@@ -17,6 +17,9 @@ case "$2" in
   unwelcome) echo 'nobody@unwelcome: Permission denied (publickey).' >&2; exit 255;;
   lost) printf '\\036'; echo 'half of it'; echo 'client_loop: send disconnect: Broken pipe' >&2; exit 255;;
   silent) exit 255;;
+  reset) echo 'Connection reset by 10.0.0.1 port 22' >&2; exit 255;;
+  gone) echo 'no such identity: /keys/old' >&2; echo 'Read from remote host gone: Connection timed out' >&2; exit 255;;
+  rebooting) if [ "$(grep -cx rebooting "$FAKE_SSH_LOG")" -lt 3 ]; then printf '\\036'; echo 'Connection to rebooting closed by remote host.' >&2; exit 255; fi;;
   flaky) case "$3" in *LOSE*) printf '\\036'; echo 'Connection to flaky closed by remote host.' >&2; exit 255;; esac;;
 esac
 exec env -i PATH="$PATH" HOME="$HOME" /bin/sh -c "$3"

@@ -86,7 +86,7 @@ describe('RST-13 on hosts behind ssh', () => {
     expect(calls().length).toBe(5);
   });
 
-  test.each(['lost', 'silent'])(
+  test.each(['lost', 'silent', 'reset', 'gone'])(
     'a connection that is lost (%s): nobody knows, so nothing is repeated, and an operator decides',
     async (host) => {
       const { calls } = fakeSsh();

@@ -1,5 +1,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { openStore } from '../../src/client/open-store.js';
+import { systemClock } from '../../src/client/system-clock.js';
+import { pawl, task } from '../../src/index.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { command, Rig } from '../../src/testkit/index.js';
 import { ask, startPostgres, waitsForLock, type PostgresServer } from '../postgres-server.js';
@@ -78,4 +81,57 @@ test('what was numbered by another cluster, whose dump was restored, does not ho
   }
   expect((await rig.claim('worker-a')).jobs).toHaveLength(1);
   expect(await revs('job_restored')).toEqual([2]);
+});
+
+test('G5 a transaction that stays open holds up no start, claim or end; once it has a number the feed waits for it, and then has everything', async () => {
+  const url = await server.createDatabase();
+  const job = task({ name: 'job' }, ({ step }) => step.run('step', () => 1));
+  const app = await pawl({ store: url, tasks: [job] });
+  await app.work({ stopOnSignal: false });
+  const store = await openStore(url, { clock: systemClock });
+  const open = new pg.Client({ connectionString: url });
+  await open.connect();
+  onTestFinished(async () => {
+    await open.end();
+    await store.close();
+    await app.close();
+  });
+
+  const ids: string[] = [];
+  const runSome = async () => {
+    const inputs = Array.from({ length: 150 }, () => ({ input: null }));
+    const started = await app.startMany(job, inputs);
+    await Promise.all(started.map((one) => one.job.result({ timeout: '60s' })));
+    ids.push(...started.map((one) => one.job.id));
+  };
+  const fed = new Map<string, number[]>();
+  let after: string | null = null;
+  /** Goes on where it was, as a reader of the feed does. */
+  const read = async () => {
+    for (;;) {
+      const { rows } = await store.feed({ after, limit: 100 });
+      if (rows.length === 0) return [...fed.keys()].toSorted();
+      for (const { jobId, rev } of rows) fed.set(jobId, [...(fed.get(jobId) ?? []), rev]);
+      after = rows.at(-1)?.position ?? null;
+    }
+  };
+
+  // What it has seen is kept for it, index entries of jobs that were claimed since among it.
+  await open.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM pawl.jobs');
+  await runSome();
+  const first = ids.toSorted();
+  await expect.poll(read).toEqual(first);
+  await open.query('SELECT pg_current_xact_id()');
+  await runSome();
+  expect(await read()).toEqual(first);
+  expect((await app.counts()).succeeded).toBe(ids.length);
+  await open.query('COMMIT');
+  // Every commit of every job, in order, once.
+  const logged = await Promise.all(
+    ids.map(async (jobId): Promise<[string, number[]]> => {
+      const { rows } = await store.log(jobId, { fromRev: 1, limit: 100 });
+      return [jobId, rows.map(({ rev }) => rev)];
+    }),
+  );
+  await expect.poll(() => read().then(() => fed)).toEqual(new Map(logged));
 });

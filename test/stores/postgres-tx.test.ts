@@ -1,6 +1,7 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { PawlError } from '../../src/errors.js';
+import { pawl, task } from '../../src/index.js';
 import type { Store } from '../../src/ports/store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
@@ -111,15 +112,51 @@ describe('poolers and wake-ups', () => {
         clock: rig.clock,
         now: () => rig.clock.now(),
       });
-      await plain.commit([await start(rig, 'job_plain_1')]);
-      expect((await rig.claim('worker-a', { store: plain })).jobs.length).toBe(1);
-      const stop = plain.listen(() => undefined);
-      const { rows } = await app.query(
-        "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'pawl listener'",
-      );
-      expect(rows).toEqual([{ count: 0 }]);
-      await stop();
+      const parse = vi.spyOn(pg.Connection.prototype, 'parse');
+      onTestFinished(() => parse.mockRestore());
+      const prepared = () => parse.mock.calls.filter(([query]) => Boolean((query as { name?: string }).name));
+      // What is prepared elsewhere is noticed.
+      const items = [await start(rig, 'job_plain_1'), await start(rig, 'job_plain_2')] as const;
+      expect(prepared()).not.toEqual([]);
+      parse.mockClear();
+
+      await plain.commit([items[0]]);
+      await app.query('BEGIN');
+      await plain.commitWithin(app, [items[1]]);
+      await app.query('COMMIT');
+      const { jobs } = await rig.claim('worker-a', { store: plain });
+      expect(jobs.length).toBe(2);
+      const lent = await plain.begin();
+      await (lent.tx as pg.ClientBase).query('INSERT INTO orders VALUES (1)');
+      await lent.rollback();
+      await plain.feed({ after: null, limit: 10 });
+      await plain.list({ tenantId: null, statuses: null, task: null, limit: 10, cursor: null });
+      expect(parse.mock.calls.length).toBeGreaterThan(5);
+      expect(prepared()).toEqual([]);
+      expect((await app.query('SELECT name FROM pg_prepared_statements')).rows).toEqual([]);
       await plain.close();
+    }));
+
+  test('GUA-13 with prepare=false nobody listens, and what another process starts, signals and waits for is found by polling', () =>
+    withApplication(async ({ url, app }) => {
+      const child = task({ name: 'child' }, ({ input }) => `child of ${String(input)}`);
+      const parent = task({ name: 'parent' }, async ({ step }) => {
+        await step.sleep('nap', '20ms');
+        return step.call('child', child, await step.waitFor<string>('go'));
+      });
+      const [client, worker] = [
+        await pawl({ store: `${url}?prepare=false`, tasks: [] }),
+        await pawl({ store: `${url}?prepare=false`, tasks: [parent, child] }),
+      ];
+      await worker.work({ poll: '50ms', stopOnSignal: false });
+      const { job } = await client.start(parent, null);
+      await expect.poll(() => job.why()).toMatchObject({ code: 'signal' });
+      await job.signal('go', 'two processes');
+      expect(await job.result({ timeout: '60s' })).toBe('child of two processes');
+      const listening =
+        "SELECT 1 FROM pg_stat_activity WHERE application_name = 'pawl listener' AND datname = current_database()";
+      expect((await app.query(listening)).rows).toEqual([]);
+      await Promise.all([client.close(), worker.close()]);
     }));
 
   test('GUA-13 another process hears of work, and one that lost its connection hears again', () =>

@@ -92,7 +92,7 @@ describe('Postgres', () => {
     await rig.stop();
   });
 
-  test('what cannot be read, of a request or of a job, harms nobody who asks at the same time', async () => {
+  test('GUA-11 what cannot be read, of a request or of a job, harms nobody who asks at the same time, and is no outage', async () => {
     const url = await server.createDatabase();
     const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
     for (const jobId of ['job_sound', 'job_spoilt']) await rig.create(jobId);
@@ -100,16 +100,21 @@ describe('Postgres', () => {
     const [bad, load, log, inbox] = await Promise.all([
       Promise.allSettled([
         rig.store.load('job_spoilt'),
-        rig.store.load('no\0job'),
         rig.store.log('job_sound', { fromRev: 2 ** 40, limit: 10 }),
         rig.store.inbox('no\0job'),
+        rig.store.effects('no\0job'),
       ]),
       rig.store.load('job_sound'),
       rig.store.log('job_sound', { fromRev: 1, limit: 10 }),
       rig.store.inbox('job_sound'),
     ]);
-    expect(bad.map(({ status }) => status)).toEqual(Array.from(bad, () => 'rejected'));
+    expect(bad).toMatchObject([
+      { reason: { code: 'EVENT_UNREADABLE' } },
+      ...Array.from({ length: 3 }, () => ({ reason: { code: 'INVALID_OPTION', retryable: false } })),
+    ]);
     expect([load.found?.job.rev, log.rows.length, inbox.messages.length]).toEqual([1, 1, 0]);
+    const [none, sound] = await Promise.all([rig.store.load('no\0job'), rig.store.load('job_sound')]);
+    expect([none.found, sound.found?.job.rev]).toEqual([null, 1]);
     await rig.stop();
   });
 

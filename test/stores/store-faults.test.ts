@@ -69,6 +69,13 @@ async function survivesAFullDisk(open: OpenStore, ballast: string): Promise<Rig>
 }
 
 describe.skipIf(!mayMount)('a full disk (needs the right to mount one)', () => {
+  test('SQLite says so if not even its tables find room', async () => {
+    const { path } = aDisk(1);
+    writeFileSync(join(path, 'ballast'), Buffer.alloc(950_000));
+    const opening = sqliteStore({ path: join(path, 'pawl.db'), clock: fakeClock(T0) });
+    expect(await codeOf(opening)).toBe('STORE_FULL');
+  });
+
   test('SQLite says so, loses nothing that it acknowledged, and goes on once there is room', async () => {
     const { path } = aDisk(4);
     const file = join(path, 'pawl.db');

@@ -98,6 +98,16 @@ describe('GUA-7 what a body wrote wrongly fails its step, by the policy of the t
     expect(await count()).toBe(0);
   });
 
+  test('on SQLite: several statements in one text, of which it would run the first and leave out the rest', async () => {
+    const { url, count } = await sqliteLedger();
+    const job = await runOnce(url, (tx: StatementList) => {
+      tx.run('INSERT INTO ledger VALUES (1);');
+      tx.run('INSERT INTO ledger VALUES (2); INSERT INTO ledger VALUES (3)');
+    });
+    expect(await job.status()).toMatchObject({ status: 'failed', failure: { code: 'INVALID_OPTION' } });
+    expect(await count()).toBe(0);
+  });
+
   test('a handler may catch it, and goes on', async () => {
     const { url, count } = await sqliteLedger();
     const paying = task({ name: 'paying' }, async ({ step }) => {

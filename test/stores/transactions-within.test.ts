@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Pawl, pawl } from '../../src/index.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { Rig } from '../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
@@ -67,4 +68,43 @@ test('a start that succeeds, or is refused, leaves nothing of its own behind but
   await app.query('ROLLBACK TO SAVEPOINT mine');
   await app.query('COMMIT');
   expect([await isThere('job_first'), await isThere('job_late')]).toEqual([true, false]);
+});
+
+type Asking = { query: (...asked: readonly unknown[]) => Promise<unknown> };
+
+/** A client of another copy of the driver, as far as its errors show that. */
+const ofAnotherDriver = (client: pg.Client): Asking => ({
+  query: (...asked) =>
+    (client as unknown as Asking).query(...asked).catch(({ message, severity, code }: pg.DatabaseError) => {
+      throw Object.assign(new Error(message), { severity, code });
+    }),
+});
+
+test('GUA-11 a start in a transaction that has failed, or was ended meanwhile, is told so: the store is well', async () => {
+  const { rig, app, start, isThere } = await ground();
+  await expect(app.query('SELECT nothing')).rejects.toMatchObject({ code: '42703' });
+  for (const tx of [app, ofAnotherDriver(app)]) {
+    await expect(rig.store.commitWithin(tx, [await start('job_first')])).rejects.toMatchObject({
+      code: 'TX_UNSUPPORTED',
+      retryable: false,
+      message: expect.stringMatching(/^a statement of the transaction that was given as `tx` has failed/),
+    });
+  }
+  await app.query('ROLLBACK; BEGIN');
+  const item = await start('job_second');
+  const [starting] = await Promise.allSettled([rig.store.commitWithin(app, [item]), app.query('ROLLBACK')]);
+  expect(starting).toMatchObject({ reason: { code: 'TX_UNSUPPORTED' } });
+  expect([await isThere('job_first'), await isThere('job_second')]).toEqual([false, false]);
+});
+
+test('GUA-11 a job whose id no store can hold is not found, and the store is not called down', async () => {
+  const said: unknown[] = [];
+  const tell = (...words: readonly unknown[]): void => void said.push(words);
+  const log = { debug: tell, info: tell, warn: tell, error: tell };
+  const pawled = await pawl({ store: await server.createDatabase(), log });
+  onTestFinished(() => pawled.close());
+  await expect(pawled.job('a\0b').status()).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+  const { store } = Pawl.inside(pawled).engine;
+  await expect(store.effects('a\0b')).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  expect(said).toEqual([]);
 });

@@ -9,6 +9,7 @@ import { runSummaryLines } from '../run-lines.js';
 import { plainText } from '../plain-text.js';
 import { command, examples, numberOption, type Flags, type Register, type Shell } from '../shell.js';
 import { untilStopped } from '../until-stopped.js';
+import { warnOfMemory } from '../warn-of-memory.js';
 import { watchRun } from '../watch-run.js';
 
 type Options = Flags & {
@@ -53,7 +54,10 @@ async function run(shell: Shell, file: string, options: Options): Promise<number
   const loaded = await loadWorkflow(file, { cwd });
   const { json = false } = options;
   if (options.plan) {
-    const steps = planOf(loaded.workflow);
+    const steps = planOf(loaded.workflow).map(({ isHandler: is_handler, ...step }) => ({
+      ...step,
+      is_handler,
+    }));
     const data = { workflow_name: loaded.workflow.name, steps };
     print(console, { json, data, text: planLines(loaded.workflow).join('\n') });
     return 0;
@@ -78,6 +82,8 @@ const EXIT: Readonly<Record<RunState, number>> = {
 async function carryOut(shell: Shell, loaded: Loaded, options: Options): Promise<Applied> {
   const { console } = shell;
   const { runId, runs, parallel, lease, drain, json = false } = options;
+  const store = await storeOf(options, shell);
+  warnOfMemory(console, store, runs);
   const say = (line: string): void => console.err(`${plainText(line)}\n`);
   const shows = !json && (console.isTerminal || options.watch === true);
   const totals = new Map(planOf(loaded.workflow).map(({ name, hosts }) => [name, hosts.length]));
@@ -88,7 +94,7 @@ async function carryOut(shell: Shell, loaded: Loaded, options: Options): Promise
   let id = '';
   try {
     const applied = await apply(loaded, {
-      store: await storeOf(options, shell),
+      store,
       parallel,
       recorders: watching ? [watching.recorder] : [],
       signal: stopping.signal,

@@ -4,7 +4,7 @@ import { findConfig } from '../config/read-config.js';
 import type { ProcessFlags } from '../config/settings.js';
 import { USAGE } from '../exit-code.js';
 import { processOptions, serverOptions, workerOptions } from '../process-options.js';
-import { command, examples, type Register, type Shell } from '../shell.js';
+import { command, examples, flagOf, type Register, type Shell } from '../shell.js';
 import { Supervised, type Ended } from '../supervised.js';
 import { untilStopped } from '../until-stopped.js';
 import { watchFiles } from '../watch-files.js';
@@ -69,10 +69,7 @@ type DevFlags = ProcessFlags & { readonly narrate?: boolean; readonly untilInput
 /** The command line's own words again, for the process that does the work. */
 function argumentsOf(options: DevFlags): string[] {
   const { narrate: _narrate, untilInputEnds: _until, json = false, queues = [], ...rest } = options;
-  const flags = Object.entries(rest).flatMap(([name, value]) => [
-    `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-    String(value),
-  ]);
+  const flags = Object.entries(rest).flatMap(([name, value]) => [flagOf(name), String(value)]);
   return [
     ...flags,
     ...(queues.length === 0 ? [] : ['--queues', ...queues]),

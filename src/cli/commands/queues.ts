@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { utc } from '../../contracts/index.js';
+import { PawlError } from '../../errors.js';
 import { queueOf } from '../../kernel/index.js';
+import { queueName } from '../config/config-schema.js';
 import { print } from '../console.js';
 import { withApp } from '../open-app.js';
 import { byOption, command, examples, type Flags, type Register, type Shell } from '../shell.js';
@@ -61,11 +63,16 @@ function listQueues(shell: Shell, { json = false, ...flags }: Flags): Promise<nu
   });
 }
 
-function pauseQueue(
+async function pauseQueue(
   shell: Shell,
   { queue, paused }: { queue: string; paused: boolean },
   { json = false, by, ...flags }: Flags & { by: string },
 ): Promise<number> {
+  const wrong = queueName.safeParse(queue).error?.issues[0];
+  if (wrong !== undefined) {
+    const detail = `${JSON.stringify(queue)} is no name of a queue: ${wrong.message}`;
+    throw new PawlError('INVALID_OPTION', { detail, details: { option: 'queue' } });
+  }
   return withApp(shell, flags, async ({ engine }) => {
     await engine.store.pauseQueue({ queue, paused, by: `operator:${by}` });
     const text = paused ? `Queue ${queue} is paused. What runs goes on.` : `Queue ${queue} is open.`;

@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
+import { jsonLogger } from '../../client/console-logger.js';
 import { runStates, type RunStates } from '../../client/run-states.js';
 import { runSnapshot, runState, type RunSnapshot, type RunState } from '../../contracts/index.js';
+import type { Engine } from '../../engine/engine.js';
 import { readLog } from '../../engine/read-log.js';
 import { PawlError } from '../../errors.js';
 import { changesOf, isTerminal } from '../../kernel/index.js';
 import { storeOf } from '../config/settings.js';
 import { print } from '../console.js';
-import { withApp, type OpenApp } from '../open-app.js';
+import { withApp } from '../open-app.js';
 import { runSheet, runTable } from '../run-lines.js';
 import {
   byOption,
@@ -18,6 +20,7 @@ import {
   type Register,
   type Shell,
 } from '../shell.js';
+import { warnOfMemory } from '../warn-of-memory.js';
 
 type Options = Flags & { readonly runs?: string };
 type ListOptions = Options & {
@@ -43,7 +46,10 @@ export const registerRuns: Register = (program, shell) => {
     .action((_options: unknown, self: Command) =>
       shell.ends(listRuns(shell, self.optsWithGlobals<ListOptions>())),
     );
-  const show = one('show <run-id>', 'A run with its steps and hosts: what the HTTP API has of it.')
+  const show = one(
+    'show <run-id>',
+    'A run with its steps and hosts; of one that nobody tracks, what its job tells.',
+  )
     .alias('status')
     .action((runId: string, _options: unknown, self: Command) =>
       shell.ends(showRun(shell, runId, self.optsWithGlobals<Options>())),
@@ -67,19 +73,30 @@ export const registerRuns: Register = (program, shell) => {
   examples(reconcile, "pawl runs reconcile 01JZ… --outcome success --reason 'the release is live' --by ann");
 };
 
-function withRuns(
+/** Asks the store of jobs, which is opened for it if it is not open anyway. */
+type AskJobs = <T>(ask: (engine: Engine) => Promise<T>) => Promise<T>;
+
+/** Opens the states of runs. Only where they are kept beside the jobs does the store of jobs have to be there as well. */
+async function withRuns(
   shell: Shell,
   options: Options,
-  work: (runs: RunStates, open: OpenApp) => Promise<number>,
+  work: (runs: RunStates, askJobs: AskJobs) => Promise<number>,
 ): Promise<number> {
-  return withApp(shell, options, async (open) => {
-    const runs = await runStates({ store: options.runs ?? (await storeOf(options, shell)) });
+  const log = jsonLogger({ level: 'error', write: shell.console.err });
+  const within = async (store: string, askJobs: AskJobs): Promise<number> => {
+    const runs = await runStates({ store, log });
     try {
-      return await work(runs, open);
+      return await work(runs, askJobs);
     } finally {
       await runs.close();
     }
-  });
+  };
+  if (options.runs === undefined) {
+    const store = await storeOf(options, shell);
+    return withApp(shell, options, ({ engine }) => within(store, (ask) => ask(engine)));
+  }
+  warnOfMemory(shell.console, options.runs);
+  return within(options.runs, (ask) => withApp(shell, options, ({ engine }) => ask(engine)));
 }
 
 function listRuns(shell: Shell, options: ListOptions): Promise<number> {
@@ -98,14 +115,14 @@ function listRuns(shell: Shell, options: ListOptions): Promise<number> {
 
 /** A run that nobody tracks is a job all the same: then it is shown as the HTTP API shows it. */
 function showRun(shell: Shell, runId: string, options: Options): Promise<number> {
-  return withRuns(shell, options, async (runs, open) => {
-    const run = (await runs.find(runId)) ?? (await ofJob(open, runId));
+  return withRuns(shell, options, async (runs, askJobs) => {
+    const run = (await runs.find(runId)) ?? (await askJobs((engine) => ofJob(engine, runId)));
     print(shell.console, { json: options.json ?? false, data: run, text: runSheet(run) });
     return 0;
   });
 }
 
-async function ofJob({ engine }: OpenApp, runId: string): Promise<RunSnapshot> {
+async function ofJob(engine: Engine, runId: string): Promise<RunSnapshot> {
   const { found } = await engine.store.load(runId);
   if (found === null) throw new PawlError('JOB_NOT_FOUND', { detail: `there is no run ${runId}` });
   const changes = changesOf(await readLog(engine.store, runId));
@@ -113,16 +130,19 @@ async function ofJob({ engine }: OpenApp, runId: string): Promise<RunSnapshot> {
 }
 
 function interruptRuns(shell: Shell, options: Options & { readonly reason: string }): Promise<number> {
-  return withRuns(shell, options, async (runs, { engine }) => {
-    const isAlive = async (runId: string): Promise<boolean> => {
-      const { found } = await engine.store.load(runId);
-      return found !== null && !isTerminal(found.job.status);
-    };
-    const ids = await runs.markInterrupted(options.reason, { isAlive });
+  return withRuns(shell, options, async (runs, askJobs) => {
+    const ids = await askJobs((engine) =>
+      runs.markInterrupted(options.reason, { isAlive: (runId) => isAlive(engine, runId) }),
+    );
     const text = ids.length === 0 ? 'Nothing to archive.' : ids.map((id) => `Archived ${id}.`).join('\n');
     print(shell.console, { json: options.json ?? false, data: { run_ids: ids }, text });
     return 0;
   });
+}
+
+async function isAlive(engine: Engine, runId: string): Promise<boolean> {
+  const { found } = await engine.store.load(runId);
+  return found !== null && !isTerminal(found.job.status);
 }
 
 function reconcileRun(shell: Shell, runId: string, options: ReconcileOptions): Promise<number> {

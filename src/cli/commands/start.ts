@@ -1,4 +1,4 @@
-import type { Duration } from '../../engine/duration.js';
+import { toMs, type Duration } from '../../engine/duration.js';
 import { readTime } from '../../engine/schedules/timing.js';
 import { startJobs } from '../../engine/start-jobs.js';
 import { defined } from '../../http/defined.js';
@@ -69,24 +69,28 @@ async function run(
   { task, json: argument }: { task: string; json: string | undefined },
   options: Options,
 ): Promise<number> {
+  // A job that is started is not taken back because of what was said about waiting for it.
+  const timeoutMs = options.timeout === undefined ? null : toMs(options.timeout, 'timeout');
   const payload = await readInputValue(shell, { argument, file: options.inputFile });
   const { config, folder } = await configOf(options, shell);
   const known = config.tasks === undefined ? [] : await loadTasks(config.tasks, folder);
   const tasks = new Map(known.map(({ definition }) => [definition.name, definition]));
-  return withApp(shell, options, (open) => startJob(shell, open, { task, payload, tasks, options }), {
-    creates: true,
-  });
+  const asked = { task, payload, tasks, timeoutMs, options };
+  return withApp(shell, options, (open) => startJob(shell, open, asked), { creates: true });
 }
+
+type Asked = {
+  readonly task: string;
+  readonly payload: unknown;
+  readonly tasks: ReadonlyMap<string, TaskDefinition>;
+  readonly timeoutMs: number | null;
+  readonly options: Options;
+};
 
 async function startJob(
   shell: Shell,
   { engine, app }: OpenApp,
-  {
-    task,
-    payload,
-    tasks,
-    options,
-  }: { task: string; payload: unknown; tasks: ReadonlyMap<string, TaskDefinition>; options: Options },
+  { task, payload, tasks, timeoutMs, options }: Asked,
 ): Promise<number> {
   const { console } = shell;
   const { tenant, json = false, delay, at, key, scope, queue, priority } = options;
@@ -117,7 +121,7 @@ async function startJob(
   }
   const ended = await followJob(shell, engine, {
     jobId,
-    timeout: options.timeout ?? null,
+    timeoutMs,
     shows: !json && (console.isTerminal || options.progress === true),
   });
   // Says JOB_FAILED or JOB_CANCELLED, which decide the exit code.

@@ -65,7 +65,9 @@ async function verifyJobs(console: Console, { url, json }: { url: string; json: 
     const text = holds
       ? `The store holds: ${seen}.`
       : [`The store does not hold: ${brokenJobs} of ${seen}.`, ...lines].join('\n');
-    print(console, { json, data: verdict, text });
+    const named = broken.map(({ jobId: job_id, ...about }) => ({ job_id, ...about }));
+    const data = { holds, jobs, commits, events, broken_jobs: brokenJobs, broken: named };
+    print(console, { json, data, text });
     return holds ? 0 : CHECK_FAILED;
   } finally {
     progress.clear();

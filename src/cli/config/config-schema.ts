@@ -3,9 +3,12 @@ import { retentionOf, type RetentionOptions } from '../../client/retention-optio
 import { ALERT_DEFAULTS } from '../../engine/alerts/alert-options.js';
 import { toMs, type Duration } from '../../engine/duration.js';
 import { STATUSES } from '../../kernel/index.js';
+import { text as printable } from '../../http/fields.js';
 import { LOG_LEVELS } from '../../ports/logger.js';
 
 const text = z.string().min(1, 'is empty');
+/** As long as the kernel takes it. */
+export const queueName = printable(200);
 const duration = z.custom<Duration>(isDuration, {
   error: "is no duration such as 250, '30s', '5m', '1h' or '7d'",
 });
@@ -31,7 +34,7 @@ export const configSchema = z.strictObject({
       lease: duration.optional(),
       poll: duration.optional(),
       drain: duration.optional(),
-      queues: z.array(text).min(1).optional(),
+      queues: z.array(queueName).min(1).optional(),
     })
     .optional(),
   retention: z

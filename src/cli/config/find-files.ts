@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync, type Dirent } from 'node:fs';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { PawlError } from '../../errors.js';
 
@@ -28,23 +28,38 @@ export function findFiles(name: string, folder: string): string[] {
   return found;
 }
 
-/** Every folder from this one down that may hold code of the application. */
+/** Every folder from this one down that may hold code of the application. None, if it is gone or may not be read. */
 export function foldersUnder(root: string): string[] {
-  const below = readdirSync(root, { withFileTypes: true })
+  const entries = entriesOf(root);
+  if (entries === null) return [];
+  const below = entries
     .filter((entry) => entry.isDirectory() && !SKIPPED.test(entry.name))
     .map(({ name }) => join(root, name));
   return [root, ...below.flatMap(foldersUnder)];
 }
 
 function filesUnder(root: string): string[] {
-  if (!statSync(root, { throwIfNoEntry: false })?.isDirectory()) return [];
   return foldersUnder(root)
     .flatMap((folder) =>
-      readdirSync(folder, { withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map(({ name }) => join(folder, name)),
+      (entriesOf(folder) ?? []).filter((entry) => entry.isFile()).map(({ name }) => join(folder, name)),
     )
     .toSorted();
+}
+
+function entriesOf(folder: string): Dirent[] | null {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    return nullIfGone(error);
+  }
+}
+
+const GONE: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM']);
+
+/** What stands for a folder that has gone meanwhile, was none, or is not for us. Throws anything else. */
+export function nullIfGone(error: unknown): null {
+  if (GONE.has((error as NodeJS.ErrnoException).code)) return null;
+  throw error;
 }
 
 function patternOf(glob: string): RegExp {

@@ -47,12 +47,8 @@ export function findConfig(named: string | undefined, cwd: string): string | nul
 
 /** Throws CONFIG_INVALID, with the file and the field, for what is not a config. */
 export function checkConfig(path: string, value: unknown): PawlConfig {
-  const { error } = configSchema.safeParse(value);
-  const [issue] = error?.issues ?? [];
-  if (issue !== undefined) {
-    const { field, problem } = problemOf(issue, value);
-    throw invalid(path, field, problem);
-  }
+  const wrong = problemIn(value);
+  if (wrong !== null) throw invalid(path, wrong.field, wrong.problem);
   // What was given, not a copy of it: tasks and hooks are more than their checked parts.
   const config = value as PawlConfig;
   expectAlerts(path, config);
@@ -71,7 +67,15 @@ function expectAlerts(path: string, { alerts = {} }: PawlConfig): void {
   }
 }
 
-function problemOf(issue: z.core.$ZodIssue, value: unknown): { field: string; problem: string } {
+export type Problem = { readonly field: string; readonly problem: string };
+
+/** The first thing that is wrong with the settings of a config, wherever they come from. */
+export function problemIn(value: unknown): Problem | null {
+  const [issue] = configSchema.safeParse(value).error?.issues ?? [];
+  return issue === undefined ? null : problemOf(issue, value);
+}
+
+function problemOf(issue: z.core.$ZodIssue, value: unknown): Problem {
   const at = issue.path.map(String);
   if (issue.code === 'unrecognized_keys') {
     const [key = ''] = issue.keys;

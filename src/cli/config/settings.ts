@@ -8,10 +8,10 @@ import type { Duration } from '../../engine/duration.js';
 import { PawlError } from '../../errors.js';
 import { LOG_LEVELS, type LogLevel } from '../../ports/logger.js';
 import { defined } from '../../http/defined.js';
-import type { Flags, Shell } from '../shell.js';
+import { flagOf, type Flags, type Shell } from '../shell.js';
 import { didYouMean } from '../suggest.js';
 import { loadTasks } from './load-tasks.js';
-import { readConfig, type ConfigFile } from './read-config.js';
+import { problemIn, readConfig, type ConfigFile } from './read-config.js';
 
 export const DEFAULT_STORE = 'sqlite:pawl.db';
 
@@ -62,7 +62,7 @@ export async function readSettings(
   const tasks =
     files.length > 0 ? await loadTasks(files, cwd) : await loadTasks(config.tasks ?? [], file.folder);
   const { tasks: _tasks, ...rest } = config;
-  return {
+  const settings: Settings = {
     ...rest,
     ...defined({ retention: retentionInConfig(file) }),
     store: flags.store ?? storeInEnv(env) ?? storeInConfig(file) ?? DEFAULT_STORE,
@@ -83,6 +83,29 @@ export async function readSettings(
     logLevel: flags.logLevel ?? levelInEnv(env) ?? config.logLevel ?? 'warn',
     configFile: file.path,
   };
+  expectSound(settings, flags);
+  return settings;
+}
+
+/** Where a setting comes from if it is not the config's: on the command line, and in the environment. */
+const SAID: Readonly<Record<string, readonly [flag: keyof ProcessFlags, variable: string]>> = {
+  'server.host': ['host', 'PAWL_HOST'],
+  'server.port': ['port', 'PAWL_PORT'],
+  'worker.concurrency': ['concurrency', 'PAWL_CONCURRENCY'],
+  'worker.queues': ['queues', 'PAWL_QUEUES'],
+  'worker.lease': ['lease', 'PAWL_LEASE'],
+  'worker.drain': ['drain', 'PAWL_DRAIN'],
+  'worker.workerId': ['workerId', 'PAWL_WORKER_ID'],
+  defaultTask: ['defaultTask', 'PAWL_DEFAULT_TASK'],
+};
+
+/** The config was checked when it was read. What environment and command line put in its place is held to the same. */
+function expectSound({ server, worker, defaultTask }: Settings, flags: ProcessFlags): void {
+  const found = problemIn({ server, worker, defaultTask });
+  if (found === null) return;
+  const [flag, variable] = SAID[found.field.replace(/\.\d+$/, '')] ?? [];
+  const isFlag = flag !== undefined && flags[flag] !== undefined;
+  throw wrong((isFlag ? flagOf(flag) : variable) ?? found.field, found.problem);
 }
 
 export function configOf(flags: Flags, { env, cwd }: Surroundings): Promise<ConfigFile> {
@@ -115,8 +138,8 @@ function workerInEnv(env: Shell['env']): WorkOptions {
     concurrency: wholeInEnv(env, 'PAWL_CONCURRENCY'),
     queues: present(env['PAWL_QUEUES'])
       ?.split(',')
-      .map((queue) => queue.trim()),
-    // Whether it is a duration is for the worker to say.
+      .map((queue) => queue.trim())
+      .filter((queue) => queue !== ''),
     lease: present(env['PAWL_LEASE']) as Duration | undefined,
     drain: present(env['PAWL_DRAIN']) as Duration | undefined,
     workerId: present(env['PAWL_WORKER_ID']),

@@ -125,7 +125,8 @@ onEveryStore((fresh) => {
     const startedAt = rig.clock.now();
     for (let n = 0; n < 50; n++) await rig.app.start(double, n);
     await advanceUntil(rig.clock, () => letters.length === 150);
-    expect(rig.clock.now() - startedAt).toBeLessThan(120_000);
+    // None passes, unless a loop is slow enough to be polled; a pause of any kind is longer.
+    expect(rig.clock.now() - startedAt).toBeLessThan(2_000);
     expect((await rig.app.counts()).succeeded).toBe(50);
   });
 

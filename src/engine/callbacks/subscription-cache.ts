@@ -48,6 +48,12 @@ const SILENT: ReadonlySet<Event['type']> = new Set([
   'checkpoint.saved',
   'child.started',
 ]);
+/** Effects that one contract alone has words for. */
+const ONLY_GUARANTEES: ReadonlySet<Event['type']> = new Set([
+  'effect.intended',
+  'effect.recorded',
+  'effect.reconciled',
+]);
 
 type Sources = { readonly store: Store; readonly clock: Clock; readonly now: () => Timestamp };
 
@@ -101,16 +107,17 @@ export class Subscriptions {
   ): NewOutboxEntry[] {
     const interested = this.#byTenant.get(tenantId);
     if (interested === undefined) return [];
-    const movesStatus = events.some(({ type }) => !SILENT.has(type));
+    const telling = events.filter(({ type }) => !SILENT.has(type));
+    const movesStatus = telling.some(({ type }) => !ONLY_GUARANTEES.has(type));
     const movesStep = events.some((event) => stepChangesOf(event).length > 0);
-    if (!movesStatus && !movesStep) return [];
+    if (telling.length === 0 && !movesStep) return [];
     const dueAt = this.#from.now();
     return interested
       .filter(({ tasks }) => tasks?.includes(task) ?? true)
-      .filter(
-        ({ events: wanted }) =>
-          (movesStatus && wanted.includes('status')) || (movesStep && wanted.includes('step')),
-      )
+      .filter(({ events: wanted, contract }) => {
+        const isTold = contract === 'guarantees' ? telling.length > 0 : movesStatus;
+        return (isTold && wanted.includes('status')) || (movesStep && wanted.includes('step'));
+      })
       .map(({ id }) => {
         const body: CallbackBody = { tenantId, subscriptionId: id, jobId, rev, at: dueAt };
         return {

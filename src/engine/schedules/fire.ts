@@ -15,7 +15,10 @@ const MOST_FIRINGS = 100;
 const MOST_LOOKED_AT = 1_000;
 /** Firings that wait for the job before them; the next are judged when there is room. */
 const MOST_WAITING = 1_000;
-/** A firing that is later than this was missed, for those who do not want to catch up. */
+/**
+ * A firing that is later than this was missed, for those who do not want to catch up with all of them. Were it shorter, a slow store would
+ * cost firings; were it longer, a short outage would be followed by a burst of them.
+ */
 const MISSED_AFTER_MS = 60_000;
 /** How often a firing that waits for the job before it looks whether that has ended. */
 const QUEUE_POLL_MS = 1_000;
@@ -100,12 +103,11 @@ function dueFirings(schedule: Schedule, now: Timestamp): Due {
 }
 
 /**
- * A firing does, whatever others are missed with it: a single time; and one that comes in time, where there are others that wait for
- * the job before them.
+ * A firing does, whatever others are missed with it: a single time; and one that comes in time. What is somewhat late because a scheduler
+ * or its store is slow is not left out: only what nobody was there to make.
  */
-function takesPlace({ timing, catchUp, waiting = [] }: Schedule, fireAt: Timestamp, now: Timestamp): boolean {
-  if (timing.type === 'at' || catchUp === 'all') return true;
-  return (catchUp === 'none' || waiting.length > 0) && fireAt >= now - MISSED_AFTER_MS;
+function takesPlace({ timing, catchUp }: Schedule, fireAt: Timestamp, now: Timestamp): boolean {
+  return timing.type === 'at' || catchUp === 'all' || fireAt >= now - MISSED_AFTER_MS;
 }
 
 /** Starts the job of one firing; one that another has started is as good. */

@@ -1,5 +1,6 @@
 import { PawlError } from '../../errors.js';
 import type { JsonText } from '../../kernel/index.js';
+import type { RecordPut } from '../../ports/store.js';
 import type { Engine } from '../engine.js';
 import type { TaskSettings } from '../new-job.js';
 import { fire } from './fire.js';
@@ -42,23 +43,24 @@ export async function putSchedule(
   options: ScheduleOptions,
   work: ScheduledWork,
 ): Promise<Schedule> {
-  return (await put(engine, options, work, { replace: true })).schedule;
+  return (await put(engine, options, work, { replace: true, key: null })).schedule;
 }
 
-/** The same where one that is there is left as it is. */
+/** The same where one that is there is left as it is, be it by its id or by its key. */
 export function createSchedule(
   engine: Engine,
   options: ScheduleOptions,
   work: ScheduledWork,
+  { key = null }: { readonly key?: string | null } = {},
 ): Promise<{ readonly schedule: Schedule; readonly isNew: boolean }> {
-  return put(engine, options, work, { replace: false });
+  return put(engine, options, work, { replace: false, key });
 }
 
 async function put(
   engine: Engine,
   options: ScheduleOptions,
   work: ScheduledWork,
-  { replace }: { readonly replace: boolean },
+  { replace, key }: { readonly replace: boolean; readonly key: string | null },
 ): Promise<{ readonly schedule: Schedule; readonly isNew: boolean }> {
   const { scheduleId, tenantId, overlap = 'skip', catchUp = 'latest', paused = false } = options;
   if (!ID.test(scheduleId)) throw invalid('scheduleId', `${JSON.stringify(scheduleId)} is no id`);
@@ -69,6 +71,8 @@ async function put(
   for (;;) {
     const known = await findSchedule(engine, { tenantId, scheduleId });
     if (known && !replace) return { schedule: known, isNew: false };
+    const owner = key === null ? null : await ownerOf(engine, { tenantId, key });
+    if (owner?.schedule) return { schedule: owner.schedule, isNew: false };
     const now = engine.now();
     const timing = readTiming(
       known?.timing.type === 'every' && options.from === undefined
@@ -82,9 +86,10 @@ async function put(
     const body: ScheduleBody = known
       ? { ...known, ...asked, cursor, waiting: [] }
       : { ...asked, paused, cursor, lastFireAt: null, lastJobId: null, skipped: 0, createdAt: now };
+    const named = key === null ? body : { ...body, key };
     const version = known?.version ?? 0;
-    const row = nextRow({ ...body, tenantId, scheduleId, version, nextFireAt: null }, {});
-    if ((await engine.store.putSchedule(row, version)).saved) {
+    const row = nextRow({ ...named, tenantId, scheduleId, version, nextFireAt: null }, {});
+    if ((await engine.store.putSchedule(row, version, owner?.leadTo(scheduleId))).saved) {
       if (row.nextFireAt !== null) engine.bells.schedules.ringAt(row.nextFireAt, now);
       return { schedule: readSchedule(row), isNew: known === null };
     }
@@ -169,4 +174,33 @@ async function change(
 export async function findSchedule(engine: Engine, ref: ScheduleRef): Promise<Schedule | null> {
   const { schedule } = await engine.store.schedule(ref);
   return schedule && readSchedule(schedule);
+}
+
+/** Which schedule is known by a key; null: none. */
+export async function findByKey(
+  engine: Engine,
+  ref: { readonly tenantId: string; readonly key: string },
+): Promise<Schedule | null> {
+  return (await ownerOf(engine, ref)).schedule;
+}
+
+/**
+ * A record leads from the key to the schedule, which must say so too: the key of one that was deleted is free, also where another has its
+ * id by now. `leadTo` is the record that leads to the next.
+ */
+async function ownerOf(
+  engine: Engine,
+  { tenantId, key }: { readonly tenantId: string; readonly key: string },
+): Promise<{ readonly schedule: Schedule | null; readonly leadTo: (scheduleId: string) => RecordPut }> {
+  const ref = { kind: 'task_key', tenantId, id: key } as const;
+  const { record } = await engine.store.record(ref);
+  const expected = record?.version ?? 0;
+  const leadTo = (nextId: string): RecordPut => ({
+    record: { ...ref, version: expected + 1, body: JSON.stringify({ scheduleId: nextId }) },
+    expected,
+  });
+  if (record === null) return { schedule: null, leadTo };
+  const { scheduleId } = JSON.parse(record.body) as { scheduleId: string };
+  const found = await findSchedule(engine, { tenantId, scheduleId });
+  return { schedule: found?.key === key ? found : null, leadTo };
 }

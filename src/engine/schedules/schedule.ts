@@ -29,6 +29,8 @@ export type ScheduleBody = {
   /** Firings that a policy left out. */
   readonly skipped: number;
   readonly createdAt: Timestamp;
+  /** What it is known by besides its id, if anything: a record leads from there to it. */
+  readonly key?: string;
 };
 
 export type Schedule = ScheduleBody & {

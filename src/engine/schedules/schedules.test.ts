@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { schedule, type ScheduleDeclaration } from '../../client/schedules.js';
 import { task } from '../../client/task.js';
-import type { JobRow } from '../../kernel/index.js';
 import type { CommitItem, Store } from '../../ports/store.js';
-import { advanceUntil, Link, T0, type Cluster } from '../../testkit/index.js';
+import { Link, T0 } from '../../testkit/index.js';
 import { newCluster } from '../../../test/new-cluster.js';
 import { onEveryStore } from '../../../test/on-every-store.js';
+import { firingsOf, jobsOf, pass } from '../../../test/schedule-firings.js';
 
 /** Hours pass in few rounds. */
 const SLOW = { lease: '5h', poll: '10m' } as const;
@@ -14,29 +14,6 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const tick = task({ name: 'tick' }, ({ input }) => input);
-
-async function jobsOf({ store }: Cluster): Promise<JobRow[]> {
-  const { rows } = await store.list({
-    tenantId: null,
-    statuses: null,
-    task: null,
-    limit: 10_000,
-    cursor: null,
-  });
-  return rows.toReversed();
-}
-
-async function firingsOf(cluster: Cluster): Promise<number[]> {
-  const jobs = await Promise.all((await jobsOf(cluster)).map(({ jobId }) => cluster.store.load(jobId)));
-  return jobs.map(({ found }) => (found?.job.spec.firedBy?.fireAt ?? 0) - T0).toSorted((a, b) => a - b);
-}
-
-/** Lets time pass from timer to timer, so that loops get their turns. */
-async function pass({ clock }: Cluster, ms: number): Promise<void> {
-  let passed = false;
-  clock.after(ms, () => (passed = true));
-  await advanceUntil(clock, () => passed);
-}
 
 const hourly: ScheduleDeclaration = { id: 'hourly', every: '1h', input: 1 };
 
@@ -226,32 +203,6 @@ onEveryStore((fresh) => {
     expect(await app.schedules.list()).toEqual([]);
   });
 });
-
-test.each([
-  ['latest', [5 * HOUR], (5 * HOUR) / 1_000 - 1],
-  [
-    'none',
-    Array.from({ length: 61 }, (_, second) => 5 * HOUR - MINUTE + second * 1_000),
-    (5 * HOUR) / 1_000 - 61,
-  ],
-] as const)(
-  'TSK-7 hours of seconds that were missed are gone through some at a time, catch-up %s',
-  async (catchUp, fired, skipped) => {
-    const cluster = newCluster();
-    const { app } = await cluster.join([tick], false);
-    await app.schedules.put(
-      schedule(tick, { id: 'often', cron: '* * * * * *', overlap: 'allow', catchUp, input: 1 }),
-    );
-    cluster.clock.advance(5 * HOUR);
-    const { app: worker } = await cluster.join([tick], SLOW);
-    await advanceUntil(cluster.clock, async () => (await jobsOf(cluster)).length >= fired.length);
-    await worker.schedules.pause('often');
-    expect(await firingsOf(cluster)).toEqual(fired);
-    const { skipped: counted, version } = await worker.schedules.get('often');
-    expect(counted).toBe(skipped);
-    expect(version).toBeGreaterThan(18);
-  },
-);
 
 /** In memory only: what a store adds to it is above. */
 test('TSK-7 a year of schedules of every kind: no firing lost, doubled or early', async () => {

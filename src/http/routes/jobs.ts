@@ -11,7 +11,17 @@ import { tryStartJobs, type StartOutcome } from '../../engine/start-jobs.js';
 import { PawlError } from '../../errors.js';
 import type { Job } from '../../kernel/index.js';
 import { defined } from '../defined.js';
-import { count, jobId, milliseconds, optionalText, page, payload, text, utcTime } from '../fields.js';
+import {
+  count,
+  jobId,
+  milliseconds,
+  optionalScope,
+  optionalText,
+  page,
+  payload,
+  text,
+  utcTime,
+} from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf, type StartRequest } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
@@ -31,7 +41,7 @@ const start = z.strictObject({
   delay_ms: milliseconds.optional(),
   run_at: utcTime.max(40).optional(),
   idempotency_key: text(500).optional(),
-  idempotency_scope: optionalText(500),
+  idempotency_scope: optionalScope,
   concurrency_key: optionalText(500),
   max_retries: count.optional(),
   timeout_ms: milliseconds.nullish(),
@@ -81,9 +91,7 @@ export const jobRoutes = [
       }),
     },
     async handle(request) {
-      const asked = await Promise.all(
-        request.body.jobs.map((job) => newJobOf(request, startRequest(job)).catch(misfit)),
-      );
+      const asked = await Promise.all(request.body.jobs.map((job) => oneOf(request, job).catch(misfit)));
       const fitting = asked.flatMap((job) => (job instanceof PawlError ? [] : [job]));
       const outcomes = await tryStartJobs(request.engine, fitting, { actor: request.caller.actor });
       const answers = outcomes.map((outcome, index) => bulkAnswer(outcome, fitting[index] as NewJob));
@@ -190,6 +198,11 @@ function bulkAnswer(outcome: StartOutcome, asked: NewJob): object {
 function refused({ code, message, retryable, details }: PawlError): object {
   const conflict_fields = details['conflict_fields'] as string[] | undefined;
   return { error: { code, message, retryable, ...defined({ conflict_fields }) } };
+}
+
+/** Whatever is wrong with it is a rejection. */
+async function oneOf(request: Parameters<typeof newJobOf>[0], body: z.output<typeof start>): Promise<NewJob> {
+  return newJobOf(request, startRequest(body));
 }
 
 /** One payload that does not fit its task's schema is no trouble of the others. */

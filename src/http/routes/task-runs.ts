@@ -14,8 +14,6 @@ import { started } from '../started.js';
 import { runView } from '../views.js';
 
 const ROOT = '/api/v1/task-runs';
-/** All runs of a tenant share one scope: their keys are unique over all of them. */
-const SCOPE = 'task-runs';
 const one = z.strictObject({ run_id: jobId });
 const answer = runView.extend({ idempotent_hit: z.boolean() });
 const events = z.strictObject({ events: z.array(z.record(z.string(), z.unknown())) });
@@ -45,7 +43,6 @@ export const taskRunRoutes = [
         task: body.job_type ?? defaultTask,
         payload: body.payload,
         taskId: body.task_id,
-        scope: SCOPE,
         ...defined({
           jobId: body.run_id,
           idempotencyKey: body.idempotency_key,

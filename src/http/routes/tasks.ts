@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import {
-  idempotentHit,
-  taskDuplicate,
-  taskEvents,
-  tasks as contract,
-  taskView as viewOf,
-} from '../../contracts/index.js';
+import { idempotentHit, taskEvents, tasks as contract, taskView as viewOf } from '../../contracts/index.js';
 import type { Engine } from '../../engine/engine.js';
 import type { NewJob } from '../../engine/new-job.js';
 import { cancelJob } from '../../engine/operator.js';
@@ -13,7 +7,6 @@ import { ownJob } from '../../engine/own-job.js';
 import { readLog } from '../../engine/read-log.js';
 import { invalid, readTime } from '../../engine/schedules/timing.js';
 import { startedOr, tryStartJobs, type StartOutcome } from '../../engine/start-jobs.js';
-import { PawlError } from '../../errors.js';
 import {
   changesOf,
   judgeTaskStart,
@@ -22,11 +15,12 @@ import {
   type ScheduleType,
 } from '../../kernel/index.js';
 import { defined } from '../defined.js';
-import { count, milliseconds, optionalText, page, payload, text } from '../fields.js';
+import { count, milliseconds, optionalScope, optionalText, page, payload, text } from '../fields.js';
+import { expectOneTask, onceOtherwise } from '../known-tasks.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';
 import { judged, recurringFields, recurringView, shown } from '../recurring.js';
-import { createRecurring, expectNoRecurring } from './recurring-tasks.js';
+import { createRecurring } from './recurring-tasks.js';
 import { created, ok, route, type ApiRequest } from '../route.js';
 import { taskView } from '../views.js';
 
@@ -42,7 +36,7 @@ const create = z.strictObject({
   timeout_ms: milliseconds.nullish(),
   max_retries: count.optional(),
   idempotency_key: text(500).optional(),
-  idempotency_scope: optionalText(500),
+  idempotency_scope: optionalScope,
   payload: payload.optional(),
 });
 type Create = z.output<typeof create>;
@@ -64,12 +58,7 @@ export const taskRoutes = [
     answers: { 201: answer, 200: answer },
     async handle(request) {
       const type = scheduleTypeOf(request.body);
-      if (type === 'at') {
-        await expectNoRecurring(request, request.body);
-        return createOnce(request);
-      }
-      await expectNoneOnce(request, request.body);
-      return judged(createRecurring(request, type));
+      return type === 'at' ? createOnce(request) : judged(createRecurring(request, type));
     },
   }),
   route({
@@ -132,26 +121,10 @@ export const taskRoutes = [
   }),
 ];
 
-/** Throws where a task that is due once has the id of one that is to recur, or its key. */
-async function expectNoneOnce(
-  { engine, caller: { tenantId } }: Pick<ApiRequest<unknown, unknown, unknown>, 'engine' | 'caller'>,
-  { task_id: taskId, idempotency_key: key, idempotency_scope: scope = null }: Create,
-): Promise<void> {
-  const identities = [
-    ...(taskId === undefined ? [] : [{ tenantId, kind: 'task_id', value: taskId } as const]),
-    ...(key === undefined ? [] : [{ tenantId, kind: 'key', value: JSON.stringify([scope, key]) } as const]),
-  ];
-  if (identities.length === 0) return;
-  const { jobIds } = await engine.store.resolve(identities);
-  const jobId = jobIds.find((id) => id !== null);
-  const { found } = jobId === undefined ? { found: null } : await engine.store.load(jobId);
-  if (found !== null)
-    throw duplicate({ kind: 'duplicate', job: found.job, conflictFields: ['scheduleType'] });
-}
-
 async function createOnce(request: ApiRequest<unknown, unknown, Create>) {
   const { engine, body, caller, defaultTask } = request;
   const scheduledAt = scheduledAtOf(body);
+  await expectOneTask(request, body, { recurs: false });
   const asked: NewJob = await newJobOf(request, {
     task: body.job_type ?? defaultTask,
     payload: body.payload,
@@ -173,16 +146,11 @@ async function createOnce(request: ApiRequest<unknown, unknown, Create>) {
       ),
   });
   const [outcome] = await tryStartJobs(engine, [asked], { actor: caller.actor });
-  if (outcome?.kind === 'duplicate') throw duplicate(outcome);
+  if (outcome?.kind === 'duplicate') throw onceOtherwise(outcome.job, outcome.conflictFields);
   const started = startedOr(outcome as StartOutcome, asked);
   return started.idempotentHit
     ? ok(idempotentHit(started.job))
     : created({ idempotent_hit: false, task: viewOf(started.job) });
-}
-
-function duplicate({ job, conflictFields }: StartOutcome & { kind: 'duplicate' }): PawlError {
-  const { reason, conflict_fields, task } = taskDuplicate(job, conflictFields);
-  return new PawlError('DUPLICATE', { detail: reason, details: { reason, conflict_fields, task } });
 }
 
 function scheduleTypeOf({ schedule_type: type, ...fields }: Create): ScheduleType {

@@ -1,17 +1,18 @@
 import { z } from 'zod';
-import { noteIfLate } from '../../engine/late-result.js';
 import { ERRORS } from '../../errors.js';
 import { count, jobId, milliseconds, text } from '../fields.js';
 import { ok, route } from '../route.js';
 import { claimFor } from '../worker-protocol/claim-for.js';
 import * as field from '../worker-protocol/fields.js';
 import { expectOwn, nameOf } from '../worker-protocol/own-worker.js';
+import { putEffectFor } from '../worker-protocol/put-effect-for.js';
 import { putMessageFor } from '../worker-protocol/put-message-for.js';
 import { expectPayload } from '../worker-protocol/worker-commands.js';
 
 const ROOT = '/api/v1/worker';
 const MOST_CLAIMED = 500;
 const MOST_COMMITS = 500;
+const MOST_EXCEPT = 1_000;
 /** A lease is how long its jobs lie idle after a crash. */
 const MOST_LEASE_MS = 86_400_000;
 
@@ -83,12 +84,13 @@ export const workerRoutes = [
       lanes: field.claimLanes,
       limit: z.int().min(1).max(MOST_CLAIMED),
       has_suspect: z.boolean(),
+      except: z.array(jobId).max(MOST_EXCEPT),
     }),
     answers: {
       200: z.strictObject({
         alive: z.boolean(),
         jobs: z.array(field.head.extend({ job: field.job })),
-        left_suspect: z.boolean(),
+        left_suspects: z.array(jobId),
         rate_free_at: z.int().nullable(),
         now: field.now,
       }),
@@ -103,8 +105,8 @@ export const workerRoutes = [
         ratePerTenant: limits.rate_per_tenant,
         rate: rate && { name: rate.name, limit: rate.limit, perMs: rate.per_ms },
       }));
-      const { worker, limit, has_suspect: hasSuspect } = body;
-      const claimed = await claimFor(request, { worker, lanes, limit, hasSuspect }, caller);
+      const { worker, limit, except, has_suspect: hasSuspect } = body;
+      const claimed = await claimFor(request, { worker, lanes, limit, hasSuspect, except }, caller);
       const { alive, jobs, decided, rateFreeAt, now } = claimed;
       return ok({
         alive,
@@ -113,7 +115,7 @@ export const workerRoutes = [
           link: decided?.heads[index]?.link ?? '',
           inbox_rev: decided?.heads[index]?.inboxRev ?? 0,
         })),
-        left_suspect: decided?.leftSuspect ?? false,
+        left_suspects: decided?.leftSuspects ?? [],
         rate_free_at: rateFreeAt ?? null,
         now,
       });
@@ -147,29 +149,29 @@ export const workerRoutes = [
     summary:
       "Keep the results of effects' entries, or that their bodies ended without one. The first of each wins.",
     body: z.strictObject({
-      /** Who has entered the bodies. */
-      incarnation: field.worker.shape.incarnation.nullable(),
       results: z
-        .array(z.strictObject({ job_id: jobId, ...field.entry, result: field.jsonText.nullable() }))
+        .array(
+          z.strictObject({
+            job_id: jobId,
+            ...field.entry,
+            result: field.jsonText.nullable(),
+            awaited_by: field.attemptId
+              .nullable()
+              .describe('the attempt that waits for it; null if its body went on past its time'),
+          }),
+        )
         .min(1)
         .max(MOST_COMMITS),
     }),
     answers: { 200: z.strictObject({ first: z.array(z.boolean()), now: field.now }) },
-    async handle({ engine, caller, body }) {
+    async handle({ engine, caller, body, desk }) {
       for (const { result } of body.results) {
         if (result !== null) expectPayload(result, 'the result of an effect');
       }
       const first = await Promise.all(
-        body.results.map(async ({ job_id: id, ...result }) => {
-          const { found } = await engine.store.load(id);
-          if (found?.job.spec.tenantId !== caller.tenantId) return false;
-          const kept = { jobId: id, ...result };
-          const { first: isFirst } = await engine.store.putEffect(kept);
-          // Whoever no longer holds the job may have been given up on in the meantime.
-          const isHolder = found.job.worker?.incarnation === body.incarnation;
-          if (isFirst && kept.result !== null && !isHolder) await noteIfLate(engine, kept, found.job.spec);
-          return isFirst;
-        }),
+        body.results.map(({ job_id: id, awaited_by: awaitedBy, ...result }) =>
+          putEffectFor(desk, { kept: { jobId: id, ...result }, awaitedBy }, caller),
+        ),
       );
       return ok({ first, now: engine.now() });
     },

@@ -10,12 +10,13 @@ export type AskedClaim = {
   readonly lanes: readonly ClaimLane[];
   readonly limit: number;
   readonly hasSuspect: boolean;
+  readonly except: readonly string[];
 };
 
 /** Claims for a remote worker: due jobs of its tenant, decided on here as its own process would. */
 export async function claimFor(
   { engine, tasks, desk }: Pick<Backend, 'engine' | 'tasks' | 'desk'>,
-  { worker, lanes, limit, hasSuspect }: AskedClaim,
+  { worker, lanes, limit, hasSuspect, except }: AskedClaim,
   { tenantId }: Caller,
 ): Promise<Claimed> {
   await engine.subscriptions.refreshIfStale();
@@ -31,6 +32,7 @@ export async function claimFor(
     limit,
     afterTenant: '',
     tenantId,
+    except,
     decide: decision.decide,
   });
   const heads = claimed.jobs.map((job) => {
@@ -38,7 +40,7 @@ export async function claimFor(
     desk.heads.put({ head: { job, ...head }, steps: null });
     return head;
   });
-  return { ...claimed, decided: { heads, leftSuspect: decision.leftSuspect() } };
+  return { ...claimed, decided: { heads, leftSuspects: decision.leftSuspects() } };
 }
 
 /**

@@ -45,11 +45,17 @@ export async function guardsOf(
   if (entries.length > 1) throw invalid('commands', 'settle more than one effect');
   return {
     attemptId: given.by === 'holder' ? given.attemptId : null,
-    inboxRev: first.type === 'begin-wait' ? asked.inboxRev : null,
+    inboxRev: looksAtInbox(first) ? asked.inboxRev : null,
     noResultOf: entries[0] ?? null,
     consumed,
     outbox,
   };
+}
+
+/** What depends on it that no message has come. */
+function looksAtInbox(command: Given['commands'][number]): boolean {
+  const { type } = command;
+  return type === 'begin-wait' || (type === 'consume-wait' && command.outcome === 'timeout');
 }
 
 async function expectMessage(

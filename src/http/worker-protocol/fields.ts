@@ -17,6 +17,8 @@ const lane = z
 export const MOST_LANES = 5_000;
 const MOST_COMMANDS = 10_000;
 
+/** As `attemptName` puts it together. */
+export const attemptId = name(200);
 export const worker = z.strictObject({ id: name(120), incarnation: name(160) });
 export const lanes = z.array(lane).max(MOST_LANES);
 export const claimLanes = z

@@ -26,8 +26,13 @@ export class HeadCache {
     const known = this.#known.get(jobId);
     if (known === undefined) return null;
     this.#known.delete(jobId);
-    const isFresh = this.#elapsed() - known.since < FRESH_MS;
-    return isFresh && known.head.job.rev === rev ? known : null;
+    return this.#isFresh(known) && known.head.job.rev === rev ? known : null;
+  }
+
+  /** Whose job it is: no commit changes that. Null: it has to be read. */
+  tenantOf(jobId: string): string | null {
+    const known = this.#known.get(jobId);
+    return known !== undefined && this.#isFresh(known) ? known.head.job.spec.tenantId : null;
   }
 
   put(known: KnownHead): void {
@@ -35,5 +40,9 @@ export class HeadCache {
     this.#known.delete(jobId);
     this.#known.set(jobId, { ...known, since: this.#elapsed() });
     if (this.#known.size > MOST) this.#known.delete(this.#known.keys().next().value ?? '');
+  }
+
+  #isFresh({ since }: { readonly since: number }): boolean {
+    return this.#elapsed() - since < FRESH_MS;
   }
 }

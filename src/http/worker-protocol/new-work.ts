@@ -1,4 +1,5 @@
 import { childIdOf, childStart } from '../../engine/child-mail.js';
+import { OWN_SCOPE } from '../../engine/new-job.js';
 import { sha256 } from '../../engine/sha256.js';
 import {
   canonicalJson,
@@ -77,6 +78,8 @@ function expectPlain(spec: JobSpec, input: string): void {
   if (spec.firedBy !== null) throw invalid('spec.firedBy', 'is only for schedules');
   if (spec.requeuedFrom !== null) throw invalid('spec.requeuedFrom', 'is only for the dead-letter queue');
   if (spec.attemptBase !== 0) throw invalid('spec.attemptBase', 'is only for runs of a task');
+  if (spec.idempotencyScope?.startsWith(OWN_SCOPE))
+    throw invalid('spec.idempotencyScope', 'is only for runs of a task');
   if (spec.scheduleType !== 'at') throw invalid('spec.scheduleType', 'is only for schedules');
   if (spec.inputHash !== sha256(canonicalJson(input)))
     throw invalid('spec.inputHash', 'is not of this input');

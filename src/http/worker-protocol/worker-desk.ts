@@ -1,5 +1,6 @@
 import type { Engine } from '../../engine/engine.js';
 import type { Stoppable } from '../../engine/repeat.js';
+import type { Retention } from '../../engine/retention.js';
 import { startUpkeep } from '../../engine/upkeep.js';
 import { PawlError, type ErrorCode } from '../../errors.js';
 import { holderLane, laneOf, type Job } from '../../kernel/index.js';
@@ -23,14 +24,19 @@ export class WorkerDesk {
   readonly heads: HeadCache;
   readonly wakeUps: WakeHub;
   readonly #seesToUpkeep: () => boolean;
+  readonly #retention: Retention | null;
   #upkeep: Stoppable | null = null;
 
-  /** `seesToUpkeep`: whether remote workers have to rely on this server for it, for want of a worker beside it. */
-  constructor(engine: Engine, { seesToUpkeep }: { seesToUpkeep: () => boolean }) {
+  /** `seesToUpkeep`: whether remote workers have to rely on this server for it, for want of a worker beside it. `retention` is part of it. */
+  constructor(
+    engine: Engine,
+    { seesToUpkeep, retention }: { seesToUpkeep: () => boolean; retention: Retention | null },
+  ) {
     this.engine = engine;
     this.heads = new HeadCache(() => engine.clock.elapsed());
     this.wakeUps = new WakeHub(engine);
     this.#seesToUpkeep = seesToUpkeep;
+    this.#retention = retention;
   }
 
   /** Decides on all, saves what stands together, and answers for each. */
@@ -55,7 +61,7 @@ export class WorkerDesk {
     this.#upkeep = startUpkeep(this.engine, {
       pollMs: POLL_MS,
       leaseMs: Math.min(leaseMs, MOST_LEASE_MS),
-      retention: null,
+      retention: this.#retention,
       restarted: () => null,
     });
   }

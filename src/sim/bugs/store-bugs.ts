@@ -83,8 +83,8 @@ export const STORE_BUGS: readonly Bug[] = [
   {
     name: 'held jobs are claimed',
     file: 'stores/memory/claim',
-    from: '({ row, held }) => held === null && row.tenantId',
-    to: '({ row }) => row.tenantId',
+    from: 'tables.jobs.values()].filter(({ row, held }) => held === null &&',
+    to: 'tables.jobs.values()].filter(({ row }) =>',
   },
   {
     name: 'a tenant starves',
@@ -107,8 +107,8 @@ export const STORE_BUGS: readonly Bug[] = [
   {
     name: 'deadlines ignored',
     file: 'stores/memory/memory-store',
-    from: ' || isDue(row.deadlineAt)',
-    to: '',
+    from: 'Math.min(wakeAt ?? Infinity, deadlineAt ?? Infinity)',
+    to: 'wakeAt ?? Infinity',
   },
   {
     name: 'lists leave one out',
@@ -127,6 +127,12 @@ export const STORE_BUGS: readonly Bug[] = [
     file: 'stores/memory/mailbox',
     from: 'kept.inbox.set(key,',
     to: 'kept.inboxRev % 2 === 0 && kept.inbox.set(key,',
+  },
+  {
+    name: 'what a wait took stays in the inbox',
+    file: 'stores/memory/commit',
+    from: 'for (const key of item.consumed)',
+    to: 'for (const key of [])',
   },
   {
     name: 'purged too early',

@@ -11,8 +11,8 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'replay out of order',
     file: 'worker/replay',
-    from: 'if (at < (this.#waiting[first]?.at ?? 0))',
-    to: 'if (at > (this.#waiting[first]?.at ?? 0))',
+    from: 'this.#turns.wait(at, resolve,',
+    to: 'this.#turns.wait(-at, resolve,',
   },
   {
     name: 'recorded steps run again',
@@ -37,6 +37,12 @@ export const WORKER_BUGS: readonly Bug[] = [
     file: 'worker/effect-barrier',
     from: "if (kind === 'notHappened')\n        return { kind };",
     to: "if (kind !== 'happened')\n        return { kind: 'notHappened' };",
+  },
+  {
+    name: 'an old denial counts for later entries',
+    file: 'worker/effect-barrier',
+    from: 'const verdict = verdictOf(found, effect.name);',
+    to: "const denied = (globalThis.denied ??= new Set());\n        const verdict = denied.has(effectKey) ? { kind: 'notHappened' } : verdictOf(found, effect.name);\n        if (verdict.kind === 'notHappened')\n            denied.add(effectKey);",
   },
   {
     name: 'effect keys change with the attempt',
@@ -81,12 +87,18 @@ export const WORKER_BUGS: readonly Bug[] = [
     from: 'this.lose(`the job went on without this attempt (${reply.code})`);',
     to: 'return true;',
   },
-  { name: 'winners of a race change', file: 'worker/attempt', from: 'if (index > 0)', to: 'if (false)' },
+  { name: 'winners of a race change', file: 'worker/execution', from: 'if (!isAlone)', to: 'if (false)' },
+  {
+    name: 'what ends now overtakes what is recorded',
+    file: 'worker/replay',
+    from: 'if (this.#isFree)',
+    to: 'if (true)',
+  },
   {
     name: 'a refused wait hangs',
     file: 'worker/waits',
-    from: 'pending.reject(error);\n            return;',
-    to: 'return;',
+    from: 'pending.reject(error);',
+    to: '',
   },
   {
     name: 'late results are hidden',
@@ -98,13 +110,13 @@ export const WORKER_BUGS: readonly Bug[] = [
     name: 'a body past its time blocks its effect',
     file: 'worker/effect-entry',
     from: 'await keep(null);',
-    to: "if (!timedOut) await keep(null); else return { kind: 'threw', error };",
+    to: "if (timedOut) { queueMicrotask(() => around.bodies.add(name)); return { kind: 'threw', error }; }\n        await keep(null);",
   },
   {
     name: 'results of effects are not kept',
     file: 'worker/effect-entry',
-    from: 'await keep(result);\n        around',
-    to: 'around',
+    from: 'await keep(result);\n        return',
+    to: 'return',
   },
   {
     name: 'signals of running jobs are not heard',

@@ -104,6 +104,11 @@ export class Acknowledged {
     );
   }
 
+  /** Of two at once, one ends the job: the other finds it ended, and is told so (DEC-7). */
+  cancelledTwice(jobId: string, answers: number): void {
+    this.#verdict.expect(answers <= 1, 4, () => `${jobId} was cancelled ${answers} times`);
+  }
+
   requeued(dlqId: string, jobId: string): void {
     const other = this.#requeued.get(dlqId);
     this.#verdict.expect(other === undefined, 10, () => `${dlqId} was requeued as ${other}, and as ${jobId}`);
@@ -143,26 +148,35 @@ export class Acknowledged {
       this.#verdict.breach(1, 'a start that was sent again was refused because of itself');
   }
 
-  /** Once more, at the end. */
+  /** Once more, at the end: what the store itself holds by then, whatever was seen of it before. */
   check(): void {
+    const { tables, purged } = this.#watch;
     for (const jobId of this.#starts.keys())
-      this.#verdict.expect(this.#watch.jobOf(jobId) !== null, 1, () => `${jobId} is gone`);
-    for (const jobId of this.#cancels)
+      this.#verdict.expect(tables.jobs.has(jobId) || purged.has(jobId), 1, () => `${jobId} is gone`);
+    for (const jobId of this.#cancels) {
+      const status = tables.jobs.get(jobId)?.row.status;
       this.#verdict.expect(
-        this.#watch.jobOf(jobId)?.status === 'cancelled',
+        status === 'cancelled' || purged.has(jobId),
         1,
-        () => `the cancel of ${jobId} is gone`,
+        () => `the cancel of ${jobId} is gone: it is ${status}`,
       );
+    }
     for (const signal of this.#signals) this.#expectSignal(signal);
   }
 
-  /** In the inbox, or taken out of it by the wait that it was for. */
+  /** In the inbox, until the wait that it is for takes it out: that does not run out over it. */
   #expectSignal({ jobId, key, payload }: { jobId: string; key: string; payload: string }): void {
     if (this.#watch.purged.has(jobId)) return;
     const kept = this.#watch.tables.jobs.get(jobId)?.inbox.get(key);
     this.#verdict.expect(kept?.payload === payload, 1, () => `signal ${key} of ${jobId} is gone`);
-    if (kept === undefined || !kept.consumed) return;
+    if (kept === undefined) return;
     const wait = this.#watch.jobs.get(jobId)?.steps.waitFor(key);
+    this.#verdict.expect(
+      wait?.outcome !== 'timeout',
+      1,
+      () => `signal ${key} of ${jobId} was accepted, and not heard`,
+    );
+    if (!kept.consumed) return;
     this.#verdict.expect(
       wait?.outcome === 'received' && wait.payload === kept.payload,
       1,

@@ -90,10 +90,12 @@ export function checkChildren({ watch, verdict }: { watch: Folded; verdict: Verd
         () => `the child of ${jobId} ${key} has another id`,
       );
       const child = watch.jobOf(step.child.childId);
-      // One whose deadline passed before its start arrived is refused, and its parent told so, if it still listens.
-      const refused = step.payload?.includes('could not be started') ?? isTerminal(job.status);
+      // One whose deadline passed before its start arrived is refused, and its parent told so. A parent that has ended before
+      // is told nothing, and a start that comes again after its end is let go.
+      const refused = step.payload?.includes('could not be started') ?? false;
+      const isOver = step.payload === null && isTerminal(job.status);
       verdict.expect(
-        child !== null || (refused && step.child.task === 'mortal'),
+        child !== null || isOver || (refused && step.child.task === 'mortal'),
         16,
         () => `the child of ${jobId} ${key} was never started`,
       );
@@ -151,17 +153,20 @@ function checkLeases({ watch, verdict, now, leaseMs }: EndParts): void {
   }
 }
 
+/** Nothing is under way between jobs; and what a wait has had is out of the inbox, and nothing else is. */
 function checkMail({ watch, verdict }: EndParts): void {
   for (const { entryId, kind } of watch.tables.outbox.values())
     verdict.expect(kind !== 'child', 25, () => `${entryId} is still in the outbox`);
-  for (const [jobId, { row, inbox }] of watch.tables.jobs) {
-    const unread = [...inbox.values()].filter(
-      ({ consumed, key }) => !consumed && row.status === 'waiting' && key !== '',
-    );
-    verdict.expect(
-      unread.length === 0,
-      25,
-      () => `${jobId} waits, and does not read ${unread.map(({ key }) => key).join()}`,
-    );
+  for (const [jobId, { inbox }] of watch.tables.jobs) {
+    const steps = watch.jobs.get(jobId)?.steps;
+    for (const { key, consumed } of inbox.values()) {
+      const isTaken = steps?.waitFor(key)?.outcome === 'received';
+      verdict.expect(
+        consumed === isTaken,
+        20,
+        () =>
+          `${key} of ${jobId} is ${isTaken ? 'still in the inbox, though a wait has it' : 'gone from the inbox, and no wait has it'}`,
+      );
+    }
   }
 }

@@ -5,23 +5,9 @@ import type { Call } from '../network.js';
 import type { Host } from '../host.js';
 import { KEY_LIMIT, RATE } from '../workload/tasks.js';
 import type { World } from '../world.js';
+import { EffectWatch } from './effect-watch.js';
 import { JobWatch, type Seen, type WatchParts } from './job-watch.js';
 import { storyOf } from './story-of.js';
-
-type Entry = {
-  readonly incarnation: string;
-  readonly entry: number;
-  closed: boolean;
-  entered: boolean;
-  refused: boolean;
-};
-/** What became of one use of an effect, by its key. */
-export type EffectUseSeen = {
-  readonly jobId: string;
-  readonly step: string;
-  readonly occurrence: number;
-  readonly entries: Entry[];
-};
 
 type StoreWatchParts = WatchParts & {
   readonly world: World;
@@ -36,7 +22,7 @@ export class StoreWatch {
   /** Jobs that have not ended. */
   readonly live = new Set<string>();
   readonly purged = new Set<string>();
-  readonly effects = new Map<string, EffectUseSeen>();
+  readonly effects: EffectWatch;
   /** When an attempt has last ended, well or badly: retries are counted. */
   endedAt = 0;
   readonly #parts: StoreWatchParts;
@@ -44,12 +30,20 @@ export class StoreWatch {
   readonly #hosts = new Map<string, Host>();
   readonly #leases = new Map<string, WorkerEntry>();
   readonly #keys = new Map<string, string>();
-  readonly #denied = new Set<string>();
   readonly #begun: number[] = [];
   #position = 0;
 
   constructor(parts: StoreWatchParts) {
     this.#parts = parts;
+    this.effects = new EffectWatch({
+      verdict: parts.verdict,
+      hostOf: (incarnation) => this.hostOf(incarnation),
+      holdsLease: (incarnation) => {
+        const lease = parts.tables.leases.get(incarnation);
+        return lease !== undefined && !lease.dead && lease.leaseUntil > parts.now();
+      },
+      holderOf: (jobId) => this.hostOf(this.jobOf(jobId)?.worker?.incarnation ?? ''),
+    });
   }
 
   get tables(): Tables {
@@ -63,14 +57,6 @@ export class StoreWatch {
 
   hostOf(incarnation: string): Host | null {
     return this.#hosts.get(incarnation) ?? null;
-  }
-
-  /** The key by which the world outside knows an effect. */
-  keyOf({ jobId, step, occurrence }: Omit<EffectUseSeen, 'entries'>): string | null {
-    for (const [key, use] of this.effects) {
-      if (use.jobId === jobId && use.step === step && use.occurrence === occurrence) return key;
-    }
-    return null;
   }
 
   /** After a call was executed. */
@@ -122,68 +108,18 @@ export class StoreWatch {
       case 'attempt.interrupted':
         if (event.reason === 'lease_expired' && before !== null) this.#expectOver(before);
         return;
-      case 'effect.intended': {
-        const { step, occurrence, entry, effectKey } = event;
-        const use = this.effects.get(effectKey) ?? { jobId, step, occurrence, entries: [] };
-        this.effects.set(effectKey, use);
-        const incarnation = after.worker?.incarnation ?? '';
-        use.entries.push({ incarnation, entry, closed: false, entered: false, refused: false });
+      case 'effect.intended':
+        this.effects.intended(jobId, event, after.worker?.incarnation ?? '');
         return;
-      }
       case 'effect.closed':
-      case 'effect.reconciled': {
-        if (event.type === 'effect.reconciled' && event.verdict !== 'notHappened') return;
-        for (const [key, use] of this.effects) {
-          if (use.jobId !== jobId || use.step !== event.step || use.occurrence !== event.occurrence) continue;
-          for (const entry of use.entries)
-            if (entry.entry === event.entry) this.#close(key, entry, event.type);
-        }
+        this.effects.closed(jobId, event);
         return;
-      }
+      case 'effect.reconciled':
+        if (event.verdict === 'notHappened') this.effects.closed(jobId, event);
+        return;
       default:
         return;
     }
-  }
-
-  /** A body is about to run. It may only if its own intent is the latest, stands open, and was not followed before. */
-  readonly entered = (host: Host, key: string): void => {
-    const { verdict } = this.#parts;
-    const use = this.effects.get(key);
-    const entry = use?.entries.at(-1);
-    if (use === undefined || entry === undefined) {
-      verdict.breach(8, `an effect with key ${key} was entered without an intent`);
-      return;
-    }
-    const where = `${use.jobId} ${use.step}#${use.occurrence}, entry ${entry.entry}`;
-    verdict.expect(!entry.entered, 8, () => `${where} was entered twice`);
-    verdict.expect(!entry.closed, 8, () => `${where} was entered after it had been closed`);
-    verdict.expect(
-      this.hostOf(entry.incarnation) === host,
-      8,
-      () => `${where} was entered by ${host.name}, whose it is not`,
-    );
-    entry.entered = true;
-  };
-
-  readonly refused = (host: Host, key: string): void => {
-    for (const entry of this.effects.get(key)?.entries ?? []) {
-      if (entry.entered && this.hostOf(entry.incarnation) === host) entry.refused = true;
-    }
-  };
-
-  /** Somebody who had asked, or looked, was told that nothing had happened. */
-  readonly denied = (key: string): void => void this.#denied.add(key);
-
-  /** Only the proof of its own body, or word from outside, lets an effect be entered again. */
-  #close(key: string, entry: Entry, by: 'effect.closed' | 'effect.reconciled'): void {
-    this.#parts.verdict.expect(!entry.closed, 8, () => `entry ${entry.entry} of ${key} was closed twice`);
-    entry.closed = true;
-    const isRight = by === 'effect.closed' ? entry.refused : this.#denied.has(key);
-    this.#parts.verdict.expect(
-      isRight,
-      8,
-      () => `entry ${entry.entry} of ${key} was closed, and nobody had said that nothing happened`,
-    );
   }
 
   #expectOwnKey({ spec }: Job): void {

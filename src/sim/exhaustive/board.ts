@@ -104,7 +104,7 @@ export class Board {
   }
 
   enabled(): Move[] {
-    const alive = this.#players.filter(({ host }) => !host.isDead).slice(0, WORKERS);
+    const alive = this.#players.slice(0, WORKERS).filter(({ host }) => !host.isDead);
     return [
       ...this.#held.map((held): Move => ({ do: 'call', held })),
       ...alive.filter((player) => player.isDue).map((player): Move => ({ do: 'timers', player })),

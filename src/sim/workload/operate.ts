@@ -32,8 +32,7 @@ export async function operate(parts: OperateParts, client: Client, operation: Op
   try {
     await perform(parts, client, operation);
   } catch (error) {
-    parts.acknowledged.refused(operation.do, error);
-    if (error instanceof PawlError) parts.hits.add('feature', `answer ${error.code}`);
+    noteRefusal(parts, operation.do, error);
   }
 }
 
@@ -69,9 +68,8 @@ async function perform(parts: OperateParts, client: Client, operation: Operation
       if (item === undefined) return;
       const both = [app.deadLetters.requeue(item.dlqId, { by: 'ann' })];
       if (operation.twice) both.push(app.deadLetters.requeue(item.dlqId, { by: 'bob' }));
-      const answers = await Promise.allSettled(both);
-      const jobs = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.id] : []));
-      for (const jobId of jobs) parts.acknowledged.requeued(item.dlqId, jobId);
+      for (const { id } of await answersTo(parts, operation.do, both))
+        parts.acknowledged.requeued(item.dlqId, id);
       return;
     }
     case 'discard': {
@@ -126,13 +124,10 @@ async function signal(
   const open = job.waits.some((wait) => wait.key === key);
   parts.hits.add('feature', open ? 'signal to a waiting job' : 'early signal');
   const handle = app.job(jobId);
-  if (twice) {
-    const answers = await Promise.all([handle.signal(key, payload), handle.signal(key, payload)]);
-    const first = answers.filter((answer) => answer !== 'repeated');
-    parts.acknowledged.signalledTwice(jobId, key, first.length);
-    if (first.length === 0) return;
-  } else if ((await handle.signal(key, payload)) === 'repeated') return;
-  parts.acknowledged.signalled(jobId, key, JSON.stringify(payload));
+  const sent = [handle.signal(key, payload), ...(twice ? [handle.signal(key, payload)] : [])];
+  const first = (await answersTo(parts, 'signal', sent)).filter((answer) => answer !== 'repeated');
+  parts.acknowledged.signalledTwice(jobId, key, first.length);
+  if (first.length > 0) parts.acknowledged.signalled(jobId, key, JSON.stringify(payload));
 }
 
 async function cancel(
@@ -143,9 +138,33 @@ async function cancel(
   const jobId = pickJob(parts, pick);
   if (jobId === null) return;
   const handle = app.job(jobId);
-  if (twice) await Promise.allSettled([handle.cancel(), handle.cancel()]);
-  else await handle.cancel({ reason: 'simulated' });
-  if (!twice) parts.acknowledged.cancelled(jobId);
+  const sent = [handle.cancel({ reason: 'simulated' }), ...(twice ? [handle.cancel()] : [])];
+  const answers = await answersTo(parts, 'cancel', sent);
+  parts.acknowledged.cancelledTwice(jobId, answers.length);
+  if (answers.length > 0) parts.acknowledged.cancelled(jobId);
+}
+
+/** What somebody was told who asked once, or more often at once. Each that came to nothing is looked at by itself. */
+async function answersTo<T>(
+  { acknowledged, hits }: OperateParts,
+  asked: Operation['do'],
+  sent: readonly Promise<T>[],
+): Promise<T[]> {
+  const answers: T[] = [];
+  for (const answer of await Promise.allSettled(sent)) {
+    if (answer.status === 'fulfilled') answers.push(answer.value);
+    else noteRefusal({ acknowledged, hits }, asked, answer.reason);
+  }
+  return answers;
+}
+
+function noteRefusal(
+  { acknowledged, hits }: Pick<OperateParts, 'acknowledged' | 'hits'>,
+  asked: Operation['do'],
+  error: unknown,
+): void {
+  acknowledged.refused(asked, error);
+  if (error instanceof PawlError) hits.add('feature', `answer ${error.code}`);
 }
 
 /** Another tenant's word must not count, and must not even be told from one about a job that is not there. */
@@ -168,7 +187,9 @@ async function foreign(parts: OperateParts, { app }: Client, pick: number): Prom
 export async function settleEffects(parts: OperateParts, { app, host }: Client): Promise<void> {
   const { hits, outside, watch } = parts;
   for (const { jobId, step, occurrence } of await app.unknownEffects()) {
-    const result = outside.resultOf(watch.keyOf({ jobId, step, occurrence }) ?? '');
+    const key = watch.effects.keyOf({ jobId, step, occurrence }) ?? '';
+    const denied = watch.effects.asked(null, key);
+    const result = outside.resultOf(key);
     const decision: EffectDecision =
       result !== null
         ? { verdict: 'happened', result }
@@ -176,7 +197,7 @@ export async function settleEffects(parts: OperateParts, { app, host }: Client):
           ? { verdict: 'fail' }
           : { verdict: 'notHappened' };
     hits.add('feature', `operator: ${decision.verdict}`);
-    if (decision.verdict === 'notHappened') watch.denied(watch.keyOf({ jobId, step, occurrence }) ?? '');
+    if (decision.verdict === 'notHappened') denied();
     try {
       await app.resolveEffect(jobId, { step, occurrence, by: 'ann', ...decision });
     } catch (error) {

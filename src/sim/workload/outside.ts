@@ -11,11 +11,10 @@ export const MOST_UNDER_WAY_MS = 400;
 
 /** Who is told what happens here. */
 export type Witness = {
-  readonly entered: (host: Host, key: string) => void;
-  /** The body has proof that nothing happened. */
-  readonly refused: (host: Host, key: string) => void;
-  /** Whoever asked was told that nothing has happened. */
-  readonly denied: (key: string) => void;
+  /** A body runs. Answers with what is to be called once it has proof that nothing happened. */
+  readonly entered: (host: Host, key: string) => () => void;
+  /** A process asks. Answers with what is to be called if it is told that nothing has happened. */
+  readonly asked: (host: Host, key: string) => () => void;
 };
 
 /**
@@ -33,21 +32,21 @@ export class Outside {
     this.#witness = witness;
   }
 
-  /** How often an effect has happened. */
-  timesOf(key: string): number {
-    return this.#happened.get(key)?.length ?? 0;
+  /** What an effect has come to, each time that it happened. */
+  resultsOf(key: string): readonly string[] {
+    return this.#happened.get(key) ?? [];
   }
 
   /** The body of an effect. */
   async enter(host: Host, key: string, { mayHang }: { mayHang: boolean }): Promise<string> {
-    this.#witness.entered(host, key);
+    const refused = this.#witness.entered(host, key);
     const drawn = host.random.int(mayHang ? 20 : 16);
     if (host.chance(30)) await host.sleep(host.random.int(50));
     switch (drawn) {
       case 0:
       case 1:
         this.#hits.add('feature', 'effect refused');
-        this.#witness.refused(host, key);
+        refused();
         throw new NoEffectError('refused', { cause: new Error('the simulated receiver refused') });
       case 2:
         this.#hits.add('feature', 'effect threw, and had not happened');
@@ -83,20 +82,21 @@ export class Outside {
 
   /** Tells the truth, as far as it can. */
   async answer(host: Host, key: string): Promise<Answer<string>> {
+    const denied = this.#witness.asked(host, key);
     await host.sleep(host.random.int(20));
     if (host.chance(15)) {
       this.#hits.add('feature', 'reconcile cannot tell');
       return { kind: 'cannotTell' };
     }
-    const [result] = this.#happened.get(key) ?? [];
-    this.#hits.add('feature', result === undefined ? 'reconcile: not happened' : 'reconcile: happened');
-    if (result === undefined) this.#witness.denied(key);
-    return result === undefined ? { kind: 'notHappened' } : { kind: 'happened', result };
+    const result = this.resultOf(key);
+    this.#hits.add('feature', result === null ? 'reconcile: not happened' : 'reconcile: happened');
+    if (result === null) denied();
+    return result === null ? { kind: 'notHappened' } : { kind: 'happened', result };
   }
 
   /** The truth, for an operator. */
   resultOf(key: string): string | null {
-    return this.#happened.get(key)?.[0] ?? null;
+    return this.resultsOf(key)[0] ?? null;
   }
 
   /** It happens even if whoever sent it is gone by then. */
@@ -104,7 +104,7 @@ export class Outside {
     const { world, random } = host;
     return new Promise((resolve) => {
       world.schedule(random.int(MOST_UNDER_WAY_MS / 2), null, REQUEST, () => {
-        const results = this.#happened.get(key) ?? [];
+        const results = this.resultsOf(key);
         const result = `done ${key.slice(0, 8)} ${results.length + 1}`;
         this.#happened.set(key, [...results, result]);
         if (host.isDead) this.#hits.add('feature', 'effect happened after its worker died');

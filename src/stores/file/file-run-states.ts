@@ -1,22 +1,17 @@
 import { PawlError, type ErrorCode } from '../../errors.js';
-import type { StoreClock } from '../../ports/clock.js';
 import type { RunStateStore } from '../../ports/run-state-store.js';
 import { idsInOrder, pageOf } from '../run-states/matching-runs.js';
 import { tableRunStates } from '../run-states/table-run-states.js';
-import { RunFiles } from './run-files.js';
+import { RunFiles, type RunFilesOptions } from './run-files.js';
 
 /**
  * Run states in a folder: for each run one JSON file that a person can read. A change replaces the file as a whole and is on
  * the disk when it is acknowledged. Lists read every file, so this is for hundreds of runs, not for millions.
  */
-export async function fileRunStates({
-  folder,
-  clock,
-}: {
-  folder: string;
-  clock: Pick<StoreClock, 'now'>;
-}): Promise<RunStateStore> {
-  const files = new RunFiles(folder, clock);
+export async function fileRunStates(options: RunFilesOptions): Promise<RunStateStore> {
+  const { folder } = options;
+  const files = new RunFiles(options);
+  const readable = (runId: string) => files.readUnlessUnreadable(runId);
   const told = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer;
@@ -29,8 +24,7 @@ export async function fileRunStates({
     insert: (snapshot) => told(files.insert(snapshot)),
     replace: (snapshot, version) => told(files.replace(snapshot, version)),
     read: (runId) => told(files.read(runId)),
-    list: (query) =>
-      told((async () => pageOf(idsInOrder(await files.ids(), query), query, (runId) => files.read(runId)))()),
+    list: (query) => told(files.ids().then((ids) => pageOf(idsInOrder(ids, query), query, readable))),
   });
 }
 

@@ -1,3 +1,5 @@
+import { JOB_ID } from '../../kernel/index.js';
+
 /** Runs, and what is not a run yet: a change under way, and a file that is still being written. */
 const RUN = '.json';
 const NEXT = /^(?<run>.*\.json)\.(?<version>\d+)\.next$/;
@@ -13,9 +15,11 @@ export function canBeId(runId: string): boolean {
   return !/[/\\\0]/.test(runId);
 }
 
-/** Null: this is no run. */
+/** Null: this is no run, but something that somebody else has put there. */
 export function runIdOf(fileName: string): string | null {
-  return fileName.endsWith(RUN) ? fileName.slice(0, -RUN.length).replaceAll('+', ':') : null;
+  if (!fileName.endsWith(RUN)) return null;
+  const runId = fileName.slice(0, -RUN.length).replaceAll('+', ':');
+  return JOB_ID.test(runId) ? runId : null;
 }
 
 /** The change that leads to a version. Whoever has put it there is the only one who may make it. */
@@ -25,9 +29,9 @@ export function nextNameOf(runId: string, version: number): string {
 
 /** The run and the version that a change leads to; null: this is no change. */
 export function nextOf(fileName: string): { runId: string; version: number } | null {
-  const { run, version } = NEXT.exec(fileName)?.groups ?? {};
-  if (run === undefined) return null;
-  return { runId: runIdOf(run) ?? '', version: Number(version) };
+  const { run = '', version } = NEXT.exec(fileName)?.groups ?? {};
+  const runId = runIdOf(run);
+  return runId === null ? null : { runId, version: Number(version) };
 }
 
 export function isPartial(fileName: string): boolean {

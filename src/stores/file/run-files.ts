@@ -1,7 +1,9 @@
 import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RunSnapshot } from '../../contracts/index.js';
+import { PawlError } from '../../errors.js';
 import type { StoreClock } from '../../ports/clock.js';
+import type { Logger } from '../../ports/logger.js';
 import { readSnapshot } from '../run-states/read-snapshot.js';
 import { canBeId, fileNameOf, isPartial, nextNameOf, nextOf, runIdOf } from './run-file-names.js';
 import { syncFolder, writePartial } from './write-durably.js';
@@ -16,6 +18,13 @@ const ABANDONED_MS = 10_000;
 const HEAD_BYTES = 64;
 const VERSION = /^\{\s*"version": (\d+),/;
 
+export type RunFilesOptions = {
+  readonly folder: string;
+  readonly clock: Pick<StoreClock, 'now'>;
+  /** Is told of files that should be runs and cannot be read. */
+  readonly log: Pick<Logger, 'error'>;
+};
+
 /**
  * The files of runs in a folder. Several processes may change the same run, without a lock: the next version is written
  * whole, and put beside the run under a name that only one can take; from then until it is moved into its place nobody else
@@ -24,10 +33,14 @@ const VERSION = /^\{\s*"version": (\d+),/;
 export class RunFiles {
   readonly #folder: string;
   readonly #clock: Pick<StoreClock, 'now'>;
+  readonly #log: Pick<Logger, 'error'>;
+  /** Runs that cannot be read, and of which that was said. */
+  readonly #told = new Set<string>();
 
-  constructor(folder: string, clock: Pick<StoreClock, 'now'>) {
+  constructor({ folder, clock, log }: RunFilesOptions) {
     this.#folder = folder;
     this.#clock = clock;
+    this.#log = log;
   }
 
   /** Makes the folder, and sees to what a crash has left in it. */
@@ -35,13 +48,20 @@ export class RunFiles {
     await mkdir(this.#folder, { recursive: true });
     for (const name of await readdir(this.#folder)) {
       const next = nextOf(name);
-      if (next !== null) await this.#settle(next);
+      // A change of what cannot be read is left for whoever repairs that.
+      if (next !== null) await this.#unlessUnreadable(next.runId, () => this.#settle(next));
       else if (isPartial(name) && (await this.#isAbandoned(name))) await rm(this.#at(name), { force: true });
     }
   }
 
   async ids(): Promise<string[]> {
-    return (await readdir(this.#folder)).map(runIdOf).filter((id) => id !== null);
+    const entries = await readdir(this.#folder, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isDirectory() ? [] : (runIdOf(entry.name) ?? [])));
+  }
+
+  /** For lists: null also for a run that cannot be read, which is told of and keeps nobody from the others. */
+  readUnlessUnreadable(runId: string): Promise<RunSnapshot | null> {
+    return this.#unlessUnreadable(runId, () => this.read(runId));
   }
 
   async read(runId: string): Promise<RunSnapshot | null> {
@@ -117,6 +137,20 @@ export class RunFiles {
       return version === undefined ? ((await this.read(runId))?.version ?? null) : Number(version);
     } finally {
       await file.close();
+    }
+  }
+
+  /** Told of once, until it can be read again. */
+  async #unlessUnreadable<T>(runId: string, look: () => Promise<T>): Promise<T | null> {
+    try {
+      const found = await look();
+      this.#told.delete(runId);
+      return found;
+    } catch (error) {
+      if (!(error instanceof PawlError && error.code === 'RUN_STATE_UNREADABLE')) throw error;
+      if (!this.#told.has(runId)) this.#log.error('a run cannot be read, and is left out', { runId, error });
+      this.#told.add(runId);
+      return null;
     }
   }
 

@@ -63,10 +63,8 @@ export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<
       }),
   });
 
-  const putEffect = remoteEffects(
-    (body) =>
-      channel.ask({ kind: 'write', method: 'POST', path: '/effects', body, timeoutMs: MOST_ANSWER_MS }),
-    () => lastBeat && lastBeat.worker.incarnation,
+  const putEffect = remoteEffects((body) =>
+    channel.ask({ kind: 'write', method: 'POST', path: '/effects', body, timeoutMs: MOST_ANSWER_MS }),
   );
 
   const hello = await get<{ tenant_id: string; named_under: string }>('').catch((error: unknown) => {
@@ -90,17 +88,18 @@ export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<
       const held = answer.held.map(({ job_id, attempt_id }) => ({ jobId: job_id, attemptId: attempt_id }));
       return { alive: answer.alive, leaseUntil: answer.lease_until, held, now: answer.now };
     },
-    async claim({ worker, lanes, limit, hasSuspect = false }) {
+    async claim({ worker, lanes, limit, hasSuspect = false, except = [] }) {
       type Taken = {
         alive: boolean;
         jobs: readonly Head[];
-        left_suspect: boolean;
+        left_suspects: readonly string[];
         rate_free_at: number | null;
       };
-      const { alive, jobs, left_suspect, rate_free_at, now } = await post<Taken>('lease', '/claim', {
+      const { alive, jobs, left_suspects, rate_free_at, now } = await post<Taken>('lease', '/claim', {
         worker,
         limit,
         has_suspect: hasSuspect,
+        except,
         lanes: lanes.map(({ lane, keyLimit, tenantLimit = null, rate, ratePerTenant = false }) => ({
           lane,
           key_limit: keyLimit,
@@ -114,7 +113,7 @@ export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<
         now,
         alive,
         jobs: jobs.map(({ job }) => job),
-        decided: { heads, leftSuspect: left_suspect },
+        decided: { heads, leftSuspects: left_suspects },
         lastTenant: '',
         ...(rate_free_at === null ? {} : { rateFreeAt: rate_free_at }),
       };

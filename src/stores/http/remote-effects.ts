@@ -8,24 +8,23 @@ type Put = Awaited<ReturnType<Store['putEffect']>>;
 
 const MOST_IN_REQUEST = 200;
 
-/** Sends what effects came to, as many together as have ended together. `incarnation`: whose bodies they were. */
-export function remoteEffects(send: SendEffects, incarnation: () => string | null): Store['putEffect'] {
+/** Sends what effects came to, as many together as have ended together. */
+export function remoteEffects(send: SendEffects): Store['putEffect'] {
   const put = groupCommit<string, Put>(
     async (asks) => {
       const answers: Put[] = [];
       for (const group of fitRequests(asks)) {
-        const { first, now } = await send(
-          `{"incarnation":${JSON.stringify(incarnation())},"results":[${group.join(',')}]}`,
-        );
+        const { first, now } = await send(`{"results":[${group.join(',')}]}`);
         answers.push(...first.map((isFirst) => ({ first: isFirst, now })));
       }
       return answers;
     },
     { most: MOST_IN_REQUEST },
   );
-  return async (result) => (await put([encode(result)]))[0] as Put;
+  return async (result, awaitedBy = null) => (await put([encode(result, awaitedBy)]))[0] as Put;
 }
 
-function encode({ jobId, step, occurrence, entry, result }: EffectResult): string {
-  return JSON.stringify({ job_id: jobId, step, occurrence, entry, result });
+/** The server looks whether a result comes too late, unless it finds the job with the attempt that waits for it. */
+function encode({ jobId, step, occurrence, entry, result }: EffectResult, awaitedBy: string | null): string {
+  return JSON.stringify({ job_id: jobId, step, occurrence, entry, result, awaited_by: awaitedBy });
 }

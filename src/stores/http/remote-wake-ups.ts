@@ -24,8 +24,13 @@ export function remoteWakeUps(
 
   const pause = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
-      const cancel = clock.after(AGAIN_MS, resolve);
-      signal.addEventListener('abort', () => (cancel(), resolve()), { once: true });
+      const over = (): void => {
+        cancel();
+        signal.removeEventListener('abort', over);
+        resolve();
+      };
+      const cancel = clock.after(AGAIN_MS, over);
+      signal.addEventListener('abort', over);
     });
 
   async function poll(signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import { save } from './commit.js';
 import { byText, loadKept, type Kept, type Tables } from './tables.js';
 
 export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Claimed {
-  const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
+  const { worker, lanes, limit, afterTenant, tenantId, except = [], decide } = request;
   const alive = tables.leases.get(worker.incarnation)?.dead === false;
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
 
@@ -17,7 +17,11 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
   );
   const due = [...tables.jobs.values()].filter(
     ({ row, held }) =>
-      held === null && row.tenantId === (tenantId ?? row.tenantId) && open.has(row.lane) && isDue(row, now),
+      held === null &&
+      row.tenantId === (tenantId ?? row.tenantId) &&
+      open.has(row.lane) &&
+      isDue(row, now) &&
+      !except.includes(row.jobId),
   );
   const { picked, lastTenant } = takeTurns(
     {
@@ -36,9 +40,12 @@ export function claim(tables: Tables, request: ClaimRequest, now: Timestamp): Cl
     { afterTenant, limit },
   );
   const jobs = picked.flatMap((kept): Job[] => {
-    if (!rates.take(kept.row.lane, kept.row.tenantId)) return [];
+    const { lane, tenantId: tenant } = kept.row;
+    if (!rates.take(lane, tenant)) return [];
     const item = decide(loadKept(kept), now);
-    return item?.job && save(tables, item).ok ? [item.job] : [];
+    if (item?.job && save(tables, item).ok) return [item.job];
+    rates.giveBack(lane, tenant);
+    return [];
   });
   for (const { body, ...ref } of rates.used()) tables.rates.set(rateKey(ref), body);
   return { now, alive, jobs, lastTenant, ...rates.freeAt };

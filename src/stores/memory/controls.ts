@@ -58,9 +58,11 @@ export function controls(tables: Tables, now: () => number): Controls {
       return { now: now(), queues: [...paused.values()].toSorted((a, b) => byText(a.queue, b.queue)) };
     },
 
-    async putSchedule(schedule, expected) {
-      const saved = (schedules.get(keyOf(schedule))?.version ?? 0) === expected;
+    async putSchedule(schedule, expected, known) {
+      const isSeen = !known || (records.get(recordKey(known.record))?.version ?? 0) === known.expected;
+      const saved = isSeen && (schedules.get(keyOf(schedule))?.version ?? 0) === expected;
       if (saved) schedules.set(keyOf(schedule), { ...schedule });
+      if (saved && known) records.set(recordKey(known.record), { ...known.record });
       return { now: now(), saved };
     },
     schedule: async (ref) => ({ now: now(), schedule: schedules.get(keyOf(ref)) ?? null }),
@@ -131,9 +133,9 @@ export function controls(tables: Tables, now: () => number): Controls {
       const openItems = new Set(
         [...tables.dlq.values()].flatMap(({ status, jobId }) => (status === 'open' ? [jobId] : [])),
       );
-      const aged = looked.flatMap(({ row: { jobId, tenantId, task, status, finishedAt } }) =>
+      const aged = looked.flatMap(({ row: { jobId, tenantId, task, status, finishedAt }, identities }) =>
         finishedAt !== null && isOld(page, { task, status, finishedAt }) && !openItems.has(jobId)
-          ? [{ jobId, tenantId, task, status, finishedAt }]
+          ? [{ jobId, tenantId, task, status, finishedAt, identities }]
           : [],
       );
       const last = looked.at(-1);
@@ -157,7 +159,9 @@ export function controls(tables: Tables, now: () => number): Controls {
         if (isForgotten) tables.leases.delete(incarnation);
       }
       const ids = new Set(gone.map(({ row }) => row.jobId));
-      tables.feed.splice(0, tables.feed.length, ...tables.feed.filter(({ jobId }) => !ids.has(jobId)));
+      let left = 0;
+      for (const row of tables.feed) if (!ids.has(row.jobId)) tables.feed[left++] = row;
+      tables.feed.length = left;
       return { now: now(), jobs: ids.size, identities: tables.expireIdentities(now()) };
     },
   };

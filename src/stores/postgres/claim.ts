@@ -39,13 +39,14 @@ async function claimWithin(
   db: Queries,
   { session, hints: { skip, few, reading, unreadable, gateTurns }, request }: Claiming,
 ): Promise<Ending<Claimed>> {
-  const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
+  const { worker, lanes, limit, afterTenant, tenantId, except = [], decide } = request;
+  const leftOut = except.length === 0 ? unreadable.leftOut : [...unreadable.leftOut, ...except];
   // A crowd, most likely: whose turn it may be is asked along with the rest, unless it takes an answer to know what to ask.
   const isAhead = few.rests && skip.isIdle && !lanes.some(({ rate }) => rate);
   const who = tenantId === undefined ? { after: afterTenant } : { tenants: [tenantId] };
   const [{ now, alive, paused }, all, turns] = await Promise.all([
     begin(db, worker.incarnation),
-    few.find(db, request, unreadable.leftOut),
+    few.find(db, request, leftOut),
     isAhead ? findTurns(db, { lanes, limit, gateTurns }, who) : null,
   ]);
   if (!alive) {
@@ -55,18 +56,13 @@ async function claimWithin(
   const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
   const open = rates.open(lanes.filter(({ lane }) => !paused.includes(queueOf(lane))));
   unreadable.tryAgain(now);
-  const search = { lanes: open, limit, now, skip, reading, unreadable, gateTurns, rates, uses, tenantId };
+  const search = { lanes: open, limit, now, skip, reading, leftOut, gateTurns, rates, uses, tenantId };
   const { picked, lastTenant } = all
     ? takeTurns(allDue(all), { afterTenant, limit })
     : await pick(db, search, { afterTenant, ahead: turns });
   if (limit >= MANY && picked.length === limit) request.picked?.(lastTenant);
   const taken = picked.filter(({ lane, tenant_id }) => rates.take(lane, tenant_id));
   const found = await loadIdle(db, { recent: session.recent, reading, unreadable, now }, taken);
-  if (found.length < taken.length) {
-    const read = new Set(found.map(({ job }) => job.spec.jobId));
-    const unread = taken.filter(({ job_id }) => !read.has(job_id));
-    for (const { lane, tenant_id } of unread) rates.giveBack(lane, tenant_id);
-  }
   const items: CommitItem[] = [];
   const last: Promise<void>[] = [];
   for (let from = 0; from < found.length; from += AT_ONCE) {
@@ -75,6 +71,11 @@ async function claimWithin(
     // Reported with the others; and if a later decision throws, that is what is reported.
     last.at(-1)?.catch(() => undefined);
     items.push(...part);
+  }
+  if (items.length < taken.length) {
+    const claimed = new Set(items.map(({ jobId }) => jobId));
+    const left = taken.filter(({ job_id }) => !claimed.has(job_id));
+    for (const { lane, tenant_id } of left) rates.giveBack(lane, tenant_id);
   }
   for (const item of items) if (item.outbox.length > 0) last.push(writeOutbox(db, item));
   last.push(saveRates(db, rates.used()));
@@ -122,7 +123,7 @@ type Search = {
   readonly now: number;
   readonly skip: SkipAhead;
   readonly reading: ReadAhead;
-  readonly unreadable: UnreadableJobs;
+  readonly leftOut: readonly string[];
   readonly gateTurns: GateTurns;
   readonly rates: Rates;
   /** What was used of the rates that are locked. */

@@ -1,8 +1,7 @@
-import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
 import { insertDlqItem, replaceDlqItem } from './dlq.js';
 import { ownersOf, takeIdentities } from './identities.js';
-import { codeOf } from './server-error.js';
+import { patiently, type Wanted } from './lock-waits.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
@@ -19,42 +18,19 @@ export const SAVED: CommitReply = { ok: true, repeated: false };
 
 export type Saved = Pick<CommitReplies, 'now' | 'told'> & { readonly reply: CommitReply };
 
-/** How long a start waits for another transaction that has taken the same key and not ended. */
-export const LOCK_TIMEOUT = '5s';
-const LOCK_NOT_AVAILABLE = '55P03';
-
 /** Saves one commit in a transaction of its own, or says why not. */
 export function saveCarefully(session: Session, item: CommitItem): Promise<Saved> {
-  return patiently(session, `job ${item.jobId} or its key`, async (db) => ({
+  return patiently(session, wantedBy(item), async (db) => ({
     reply: await saveOne(db, item),
     now: await db.now(),
   }));
 }
 
-/** A transaction that may wait for another which holds `what`, on a connection that nobody else needs, but not for ever. */
-export async function patiently<T>(
-  session: Pick<Session, 'careful'>,
-  what: string,
-  work: (db: Queries) => Promise<T>,
-): Promise<T> {
-  try {
-    return await session.careful(async (db) => {
-      await db.rows(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}', true)`);
-      return work(db);
-    });
-  } catch (error) {
-    throw busyOr(error, what);
-  }
-}
-
-/** That `what` was waited for in vain is no outage. */
-export function busyOr(error: unknown, what: string): unknown {
-  if (codeOf(error instanceof Error ? error.cause : null) !== LOCK_NOT_AVAILABLE) return error;
-  return new PawlError('STORE_BUSY', {
-    detail: `another transaction has held ${what} for ${LOCK_TIMEOUT}`,
-    cause: error,
-  });
-}
+/** What a commit may have to wait for: the job's row, and the keys that it takes. */
+export const wantedBy = ({ jobId, identities }: CommitItem): Wanted => ({
+  what: `job ${jobId} or its key`,
+  names: [jobId, ...identities.map(({ tenantId, kind, value }) => `${kind} ${tenantId} ${value}`)],
+});
 
 /** Within a transaction, which stays as it was if the commit is refused or fails. `lists` false: the caller lists a new job. */
 export async function saveOne(db: Queries, item: CommitItem, { lists = true } = {}): Promise<CommitReply> {
@@ -62,7 +38,7 @@ export async function saveOne(db: Queries, item: CommitItem, { lists = true } = 
   try {
     const reply = await (item.rev === 1 ? create(db, item) : change(db, item));
     if (lists && isCreated(item, reply)) await listCreated(db, [item.jobId]);
-    await db.rows(reply.ok ? 'RELEASE SAVEPOINT pawl_commit' : 'ROLLBACK TO SAVEPOINT pawl_commit');
+    await db.rows(`${needsNoUndoing(item, reply) ? 'RELEASE' : 'ROLLBACK TO'} SAVEPOINT pawl_commit`);
     if (reply.ok || reply.code !== 'IDENTITY_TAKEN') return reply;
     return { ...reply, owners: await ownersOf(db, item.identities) };
   } catch (error) {
@@ -70,6 +46,13 @@ export async function saveOne(db: Queries, item: CommitItem, { lists = true } = 
     throw error;
   }
 }
+
+/**
+ * Nothing has to be undone: it is saved, or was refused before it had written anything. What an application writes on its client at
+ * the same time would be undone as well.
+ */
+const needsNoUndoing = ({ identities }: CommitItem, reply: CommitReply): boolean =>
+  reply.ok || (reply.code === 'IDENTITY_TAKEN' && identities.length === 1);
 
 export const isCreated = ({ rev }: CommitItem, reply: CommitReply): boolean =>
   rev === 1 && reply.ok && !reply.repeated;

@@ -1,11 +1,20 @@
 import type pg from 'pg';
 import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
-import { busyOr, isCreated, listCreated, LOCK_TIMEOUT, saveOne } from './commit-carefully.js';
-import { codeOf } from './server-error.js';
+import { isCreated, listCreated, saveOne } from './commit-carefully.js';
+import { lastingOf } from './lent-client.js';
+import { busyOr, LOCK_TIMEOUT } from './lock-waits.js';
+import { sqlStateOf } from './server-error.js';
 import type { Queries, Session } from './session.js';
+import { inTurn } from './start-queue.js';
 
-const NO_TRANSACTION = '25P01';
+/** What the server says of a transaction in which nothing can be saved; and we. */
+const NOT_USABLE: Readonly<Record<string, string>> = {
+  '25P01': 'the client that was given as `tx` has no open transaction',
+  '25P02': 'a statement of the transaction that was given as `tx` has failed, which undoes all of it',
+  '3B001':
+    'the transaction that was given as `tx` was ended, or undone in part, while a job was being started in it',
+};
 
 /**
  * Saves commits on a connection of the application, within its open transaction. What is refused leaves the transaction
@@ -19,16 +28,23 @@ export async function commitWithin(
   if (!isClient(tx)) {
     throw new PawlError('TX_UNSUPPORTED', { detail: 'what was given as `tx` is not a `pg` client' });
   }
-  const db = session.within(tx);
   try {
-    await db.rows('SAVEPOINT pawl_start');
+    return await inTurn(tx, () => startWithin(session, tx, items));
   } catch (error) {
-    if (codeOf(error instanceof Error ? error.cause : null) !== NO_TRANSACTION) throw error;
-    throw new PawlError('TX_UNSUPPORTED', {
-      detail: 'the client that was given as `tx` has no open transaction',
-      cause: error,
-    });
+    const detail = NOT_USABLE[sqlStateOf(error)];
+    if (detail !== undefined) throw new PawlError('TX_UNSUPPORTED', { detail, cause: error });
+    throw busyOr(error, 'one of these jobs, or its key,');
   }
+}
+
+/** Once it has begun it comes to its end, even if the body that has asked for it does not wait for that. */
+async function startWithin(
+  session: Session,
+  tx: pg.ClientBase,
+  items: readonly CommitItem[],
+): Promise<CommitReplies> {
+  await session.within(tx).rows('SAVEPOINT pawl_start');
+  const db = session.within(lastingOf(tx));
   try {
     const replies = await patiently(db, () => saveAll(db, items));
     const now = await db.now();
@@ -36,7 +52,7 @@ export async function commitWithin(
     return { now, replies };
   } catch (error) {
     await takeBack(db);
-    throw busyOr(error, 'one of these jobs, or its key,');
+    throw error;
   }
 }
 

@@ -1,23 +1,18 @@
 import { laneOf } from '../../kernel/index.js';
 import type { CommitItem } from '../../ports/store.js';
-import { SAVED, saveCarefully, type Saved } from './commit-carefully.js';
-import { byText, inOrder } from './identities.js';
-import { luggageNames, luggageOf, unpacked } from './luggage.js';
-import { isUnreadable } from './server-error.js';
-import { NOW, type Queries, type Session } from './session.js';
-import type { NoticeBoard } from './wake-ups.js';
+import { SAVED, saveCarefully, wantedBy, type Saved } from './commit-carefully.js';
 import {
-  changes,
-  LOG_OF_CHANGES,
-  LOGGED_CHANGE,
-  NEW_COLUMNS,
-  newJobs,
-  OUTBOX_COLUMNS,
-  outboxBatch,
-  RECORD_COLUMNS,
-  recordBatch,
-  setChanged,
-} from './write-rows.js';
+  saveChanges,
+  saveCreates,
+  saveRecord,
+  saveRecords,
+  type Outcome,
+  type Save,
+} from './commit-statements.js';
+import { luggageOf } from './luggage.js';
+import { isUnreadable, sqlStateOf } from './server-error.js';
+import type { Session } from './session.js';
+import type { NoticeBoard } from './wake-ups.js';
 
 /**
  * Saves a group of commits: those of one kind together, in one statement that is its own transaction. Whatever does not
@@ -33,7 +28,7 @@ export function saveGroup(
   if (items.length !== 1 || !first) return saveTogether(session, items);
   if (isRecord(first)) return saveAlone(session, first, saveRecord(session.listed, first));
   const { rev, job } = first;
-  return rev === 1 && job?.status === 'queued' && !isRare(first)
+  return rev === 1 && job?.status === 'queued' && goesWithOthers(session, first)
     ? saveStart(session, first, { board, lane: laneOf(job.spec) })
     : saveTogether(session, items);
 }
@@ -43,7 +38,7 @@ async function saveTogether(
   items: readonly CommitItem[],
 ): Promise<(Saved | Promise<Saved>)[]> {
   const saved: Through = new Map();
-  const groups = [...byKind(items)].map(([save, group]) => abreast(session, saved, group, save));
+  const groups = [...byKind(session, items)].map(([save, group]) => abreast(session, saved, group, save));
   await (groups.length === 1 ? groups[0] : Promise.all(groups));
   const last = new Map<string, Promise<unknown>>();
   return items.map((item) => {
@@ -97,19 +92,34 @@ async function saveStart(
 const isRecord = (item: CommitItem): boolean =>
   item.job === null && item.rev > 1 && !isRare(item) && luggageOf([item]).length === 0;
 
-/** What goes together, and how. A job's second commit, and what is rare, goes singly. */
-function byKind(items: readonly CommitItem[]): Map<Save, CommitItem[]> {
+/** What goes together, and how. A job's second commit, and what had better go by itself, goes singly. */
+function byKind(session: Session, items: readonly CommitItem[]): Map<Save, CommitItem[]> {
   const seen = new Set<string>();
   const kinds = new Map<Save, CommitItem[]>();
   for (const item of items) {
-    if (seen.has(item.jobId) || isRare(item)) continue;
+    if (seen.has(item.jobId) || !goesWithOthers(session, item)) continue;
     seen.add(item.jobId);
-    const save = item.rev === 1 ? saveCreates : item.job === null ? saveRecords : saveChanges;
+    const save = kindOf(item);
     const group = kinds.get(save);
     if (group) group.push(item);
     else kinds.set(save, [item]);
   }
   return kinds;
+}
+
+function kindOf({ rev, job, identities }: CommitItem): Save {
+  if (rev === 1) return identities.length === 0 ? saveCreates : saveKeyed;
+  return job === null ? saveRecords : saveChanges;
+}
+
+/** Apart from the others: a key that someone has taken and not committed fails all that go with it. */
+const saveKeyed: Save = (db, items) => saveCreates(db, items);
+
+/** One that would have to wait behind another holds up the whole group, and then fails it. Records need none of what is waited for. */
+function goesWithOthers({ waits }: Session, item: CommitItem): boolean {
+  if (isRare(item)) return false;
+  const needsNothing = waits.isIdle || (item.rev > 1 && item.job === null);
+  return needsNothing || waits.ahead(wantedBy(item).names) === null;
 }
 
 /**
@@ -124,9 +134,6 @@ function isRare({ rev, job, inboxRev, dlqItem, noResultOf, identities }: CommitI
 
 /** The commits that went through, and what is answered to them. */
 type Through = Map<CommitItem, Saved>;
-/** When they did; and, unless all of them did, the ids of the jobs whose commits went through, with spaces between. */
-type Outcome = { readonly now: number; readonly count: number; readonly ids: string | null };
-type Save = (db: Queries, items: readonly CommitItem[]) => Promise<Outcome[]>;
 
 /** From this many on, commits are sent in two halves: the server works on the first while the second is being written. */
 const WORTH_HALVING = 400;
@@ -180,117 +187,6 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Someone else's row stands in the way of one of them, or will once its transaction ends. */
 function isConflict(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : '';
-  return code === UNIQUE_VIOLATION || code === LOCK_NOT_AVAILABLE;
+  const state = sqlStateOf(error);
+  return state === UNIQUE_VIOLATION || state === LOCK_NOT_AVAILABLE;
 }
-
-/** How long a group waits for a row that someone else has locked, before its items go singly. */
-const PATIENCE = `patience AS MATERIALIZED (SELECT set_config('lock_timeout', '200ms', true))`;
-/** Of how many there are, the second value of the statement: their ids are read only to find out which of them are missing. */
-const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*) < $2 THEN string_agg(job_id, ' ') END AS ids`;
-
-/** In the order of their ids, in which indexes take them best. */
-function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
-  const items = unsorted.toSorted(byJobId);
-  const jobs = newJobs(items, { alias: 'n', first: 3 });
-  const owned = ownAll(items, 3 + jobs.values.length);
-  const posted = postAll(items, 3 + jobs.values.length + owned.values.length);
-  return db.rows(
-    `WITH ${PATIENCE},
-     ${owned.sql}
-     ${posted.sql}
-     created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
-       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from} RETURNING job_id),
-     listed AS (INSERT INTO pawl.created (job_ids) SELECT array_agg(job_id) FROM created)
-     ${OUTCOME} FROM created`,
-    [db.fixedNow(), items.length, ...jobs.values, ...owned.values, ...posted.values],
-  );
-}
-
-type Part = { readonly sql: string; readonly values: readonly unknown[] };
-const NOTHING: Part = { sql: '', values: [] };
-
-/** What new jobs are known by besides their ids. */
-function ownAll(items: readonly CommitItem[], first: number): Part {
-  const wanted = items
-    .flatMap(({ jobId, identities }) => identities.map((identity) => ({ jobId, ...identity })))
-    .toSorted(inOrder);
-  if (wanted.length === 0) return NOTHING;
-  return {
-    sql: `owned AS (INSERT INTO pawl.identities (tenant_id, kind, value, job_id) SELECT w.* FROM patience,
-       unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[], $${first + 3}::text[]) AS w),`,
-    values: [
-      wanted.map(({ tenantId }) => tenantId),
-      wanted.map(({ kind }) => kind),
-      wanted.map(({ value }) => value),
-      wanted.map(({ jobId }) => jobId),
-    ],
-  };
-}
-
-/** The mail of commits that are saved all or none. */
-function postAll(items: readonly CommitItem[], first: number): Part {
-  if (items.every(({ outbox }) => outbox.length === 0)) return NOTHING;
-  const { from, values } = outboxBatch(items, { alias: 'o', first });
-  return { sql: `posted AS (INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}),`, values };
-}
-
-const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId, b.jobId);
-
-/**
- * Rows are updated, and with it locked, in the order of their ids. The lists meet no other list, only rows by their key:
- * the server plans such a statement well for one row and for a thousand. If the log has a row already for one of those that
- * are ours, its key undoes them all, and they are sent singly.
- */
-function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
-  const items = unsorted.toSorted(byJobId);
-  const luggage = luggageOf(items);
-  const { from, values } = changes(items, { alias: 'c', first: 3 }, luggage);
-  const returned = [LOGGED_CHANGE, ...luggageNames(luggage)].join(', ');
-  return db.rows(
-    `WITH ${PATIENCE},
-     ours AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM patience, ${from} WHERE j.job_id = c.job_id
-       AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
-       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${returned}),
-     ${unpacked(luggage, 'ours')}
-     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c)
-     ${OUTCOME} FROM ours`,
-    [db.fixedNow(), items.length, ...values],
-  );
-}
-
-/** The revision before is there: the row stands for it, or else it is in the log. */
-const FOLLOWS = `(j.rev = c.log_rev - 1
-       OR EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1))`;
-
-/**
- * Step records never touch the job's row: the log's key is their fence, and one that is taken undoes them all, as it does changes.
- * The row before is held for as long as this takes, or a purge that deletes both could let a record pass that came far too late.
- */
-function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
-  const [item] = items;
-  const luggage = luggageOf(items);
-  if (items.length === 1 && item && luggage.length === 0) return saveRecord(db, item);
-  const { from, values } = recordBatch(items, { alias: 'c', first: 3 }, luggage);
-  return db.rows(
-    `WITH ${PATIENCE},
-     next AS MATERIALIZED (SELECT c.* FROM patience, ${from}, ${BEFORE}),
-     ${unpacked(luggage, 'next')}
-     logged AS (INSERT INTO pawl.log (${RECORD_COLUMNS}) SELECT ${RECORD_COLUMNS} FROM next ORDER BY job_id RETURNING job_id)
-     ${OUTCOME} FROM logged`,
-    [db.fixedNow(), items.length, ...values],
-  );
-}
-
-/** One step after the other, in one job: there is nobody to be held up, and the time of this statement is all there is. */
-function saveRecord(db: Queries, { jobId, rev, commandId, body, link }: CommitItem): Promise<Outcome[]> {
-  return db.rows(
-    `INSERT INTO pawl.log (job_id, rev, command_id, body, link) SELECT $2::text, $3::int, $4::text, $5::text, $6::text
-     FROM (SELECT 1 FROM pawl.log p WHERE p.job_id = $2 AND p.rev = $3 - 1 FOR KEY SHARE) AS held
-     RETURNING ${NOW} AS now, 1 AS count`,
-    [db.fixedNow(), jobId, rev, commandId, body, link],
-  );
-}
-
-const BEFORE = `LATERAL (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.rev - 1 FOR KEY SHARE) AS held`;

@@ -45,6 +45,8 @@ export type ConnectionsOptions = {
   readonly isKeyed: boolean;
   /** Nothing is sent here but within transactions that say themselves what they need. */
   readonly areEnclosed?: boolean;
+  /** Whether statements are sent before those ahead of them are answered. Cursors and streams of an application need its connection to themselves. */
+  readonly arePipelined?: boolean;
   /** Without one, connections that nobody uses stay open. */
   readonly clock: Pick<Clock, 'after'> | null;
 };
@@ -70,7 +72,15 @@ export class Connections {
   readonly #settled = new WeakSet<pg.ClientBase>();
   #closing = false;
 
-  constructor({ url, max, silenceMs, isKeyed, areEnclosed = false, clock }: ConnectionsOptions) {
+  constructor({
+    url,
+    max,
+    silenceMs,
+    isKeyed,
+    areEnclosed = false,
+    arePipelined = true,
+    clock,
+  }: ConnectionsOptions) {
     this.#silenceMs = silenceMs;
     this.#clock = clock;
     this.#isKeyed = isKeyed;
@@ -80,7 +90,7 @@ export class Connections {
       connectionString: url,
       max,
       application_name: 'pawl',
-      pipeline: true,
+      pipeline: arePipelined,
       connectionTimeoutMillis: silenceMs,
       ...(areEnclosed ? {} : { onConnect }),
       ...KEEP_ALIVE,

@@ -135,7 +135,7 @@ async function readJobs(
          SELECT rev, command_id, body, link FROM pawl.log WHERE log.job_id = j.job_id AND log.rev >= j.rev) l
        WHERE j.job_id = i.job_id) found ON true
      ORDER BY found.job_id, found.log_rev`,
-    [db.fixedNow(), jobIds],
+    [db.fixedNow(), jobIds.map(readable)],
   );
   const jobs = new Map<string, Parts>();
   for (const stored of rows) {
@@ -152,3 +152,6 @@ async function readJobs(
   }
   return { now: must(rows[0], 'each id has a row').now, jobs };
 }
+
+/** A text that the server cannot read is nobody's id. */
+const readable = (jobId: string): string => (jobId.includes('\u0000') ? '' : jobId);

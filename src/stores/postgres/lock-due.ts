@@ -3,7 +3,6 @@ import { TOOK_MS, type Candidate } from './claim-few.js';
 import type { Gate } from './gates.js';
 import { foundRest, REST, REST_COLUMNS, type FoundRest, type Idle } from './load.js';
 import type { ReadAhead } from '../read-ahead.js';
-import type { UnreadableJobs } from '../unreadable-jobs.js';
 import type { Queries } from './session.js';
 import type { Place, SkipAhead } from './skip-ahead.js';
 
@@ -14,7 +13,8 @@ type Looking = {
   readonly now: number;
   readonly skip: SkipAhead;
   readonly reading: ReadAhead;
-  readonly unreadable: UnreadableJobs;
+  /** Nobody wants these. */
+  readonly leftOut: readonly string[];
 };
 
 /**
@@ -23,7 +23,7 @@ type Looking = {
  */
 export async function lockDue(
   db: Queries,
-  { now, skip, reading, unreadable }: Looking,
+  { now, skip, reading, leftOut }: Looking,
   stretches: readonly Stretch[],
   { most, except }: { most: number; except: readonly string[] },
 ): Promise<Candidate[]> {
@@ -48,7 +48,7 @@ export async function lockDue(
       places.map(({ dueAt }) => dueAt),
       places.map(({ jobId }) => jobId),
       now,
-      [...except, ...unreadable.leftOut],
+      [...except, ...leftOut],
       stretches.map(({ lane }) => queueOf(lane)),
     ],
   );

@@ -2,7 +2,7 @@ import { must } from '../../kernel/index.js';
 import type { EffectResult, Message, NewMessage, Reply } from '../../ports/store.js';
 import type { Answers } from '../group-commit.js';
 import { batch, type Column } from './batch.js';
-import { patiently } from './commit-carefully.js';
+import { patiently } from './lock-waits.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { NOW, type Queries, type Session } from './session.js';
 
@@ -10,7 +10,7 @@ type FirstOrNot = Reply<{ first: boolean }>;
 
 /** Results that came together. One whose job somebody has locked waits for it by itself, and holds up nobody else. */
 export function putEffects(
-  session: Pick<Session, 'listed' | 'careful'>,
+  session: Pick<Session, 'listed' | 'careful' | 'waits'>,
   results: readonly EffectResult[],
 ): Promise<Answers<FirstOrNot>> {
   return oneAtATime(results, entryOf, async (different) => {
@@ -18,7 +18,9 @@ export function putEffects(
     return different.map((result, n) =>
       held.has(n + 1)
         ? { now, first: written.has(entryOf(result)) }
-        : patiently(session, `job ${result.jobId}`, (db) => putEffect(db, result)),
+        : patiently(session, { what: `job ${result.jobId}`, names: [result.jobId] }, (db) =>
+            putEffect(db, result),
+          ),
     );
   });
 }

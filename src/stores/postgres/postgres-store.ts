@@ -27,6 +27,7 @@ import { deleteRecord, putRecord, record, records } from './records.js';
 import {
   deleteSchedule,
   dueSchedules,
+  makeKnown,
   putSchedules,
   schedule,
   schedules,
@@ -153,7 +154,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     heldFor: (jobId) => heldFor(single, jobId),
     pauseQueue: (pause) => pauseQueue(single, pause),
     pausedQueues: () => pausedQueues(single),
-    putSchedule: (row, expected) => putSchedule({ row, expected }),
+    putSchedule: (row, expected, known) =>
+      known ? session.transaction((db) => makeKnown(db, row, known)) : putSchedule({ row, expected }),
     deleteSchedule: (ref) => deleteSchedule(single, ref),
     schedule: (ref) => schedule(single, ref),
     schedules: (filter) => schedules(single, filter),

@@ -10,18 +10,21 @@ type Looked = {
   readonly status: Status;
   readonly finishedAt: number | null;
   readonly isOpen: boolean;
+  readonly owns: string | null;
 };
 
 /** Walks the jobs in the order of their ids, which is that of time. */
 export async function aged(db: Queries, page: AgedPage): Promise<Reply<Aged>> {
   const looked = await db.rows<Looked>(
-    `SELECT j.job_id AS "jobId", j.tenant_id AS "tenantId", j.task, j.status, j.finished_at AS "finishedAt", EXISTS
+    `SELECT j.job_id AS "jobId", j.tenant_id AS "tenantId", j.task, j.status, j.finished_at AS "finishedAt", j.owns, EXISTS
      (SELECT 1 FROM pawl.dlq_items d WHERE d.job_id = j.job_id AND d.status = 'open') AS "isOpen"
      FROM pawl.jobs j WHERE j.job_id > $1 ORDER BY j.job_id LIMIT $2`,
     [page.after ?? '', page.limit],
   );
-  const jobs = looked.flatMap(({ isOpen, finishedAt, ...job }) =>
-    finishedAt !== null && !isOpen && isOld(page, { ...job, finishedAt }) ? [{ ...job, finishedAt }] : [],
+  const jobs = looked.flatMap(({ isOpen, finishedAt, owns, ...job }) =>
+    finishedAt !== null && !isOpen && isOld(page, { ...job, finishedAt })
+      ? [{ ...job, finishedAt, identities: identitiesOf(owns) }]
+      : [],
   );
   const next = looked.length === page.limit ? (looked.at(-1)?.jobId ?? null) : null;
   return { now: await db.now(), jobs, next };
@@ -85,7 +88,7 @@ async function deleteJobs(
     [ids],
   );
   const identities = owners.flatMap(({ job_id, owns }) =>
-    (JSON.parse(owns ?? '[]') as Identity[]).map((identity) => ({ jobId: job_id, ...identity })),
+    identitiesOf(owns).map((identity) => ({ jobId: job_id, ...identity })),
   );
   // A start that comes again meanwhile is still recognised.
   await db.rows(
@@ -129,3 +132,5 @@ async function deleteGates(db: Queries, ids: readonly string[]): Promise<void> {
     [ids],
   );
 }
+
+const identitiesOf = (owns: string | null): Identity[] => JSON.parse(owns ?? '[]') as Identity[];

@@ -1,7 +1,8 @@
 import { must } from '../../kernel/index.js';
-import type { Reply, Schedule, ScheduleRef } from '../../ports/store.js';
+import type { RecordPut, Reply, Schedule, ScheduleRef } from '../../ports/store.js';
 import type { Answers } from '../group-commit.js';
 import { oneAtATime } from './one-at-a-time.js';
+import { putRecord } from './records.js';
 import { NOW, type Queries } from './session.js';
 
 /** A schedule, and the version that it takes the place of. */
@@ -51,6 +52,19 @@ async function putDifferent(db: Queries, puts: readonly SchedulePut[]): Promise<
   const { now } = must(rows[0], 'the time is always told');
   const saved = new Set(rows.flatMap((row) => (row.scheduleId === null ? [] : [nameOf(row)])));
   return puts.map(({ row }) => ({ now, saved: saved.has(nameOf(row)) }));
+}
+
+/** A new schedule with what it is known by. Always in this order, so that nobody waits for one who waits for them. */
+export async function makeKnown(
+  db: Queries,
+  row: Schedule,
+  { record, expected }: RecordPut,
+): Promise<Reply<{ saved: boolean }>> {
+  const [made] = await putDifferent(db, [{ row, expected: 0 }]);
+  if (!made?.saved) return must(made, 'one was asked for');
+  const known = await putRecord(db, record, expected);
+  if (!known.saved) await deleteSchedule(db, row);
+  return known;
 }
 
 const nameOf = ({ tenantId, scheduleId }: ScheduleRef): string => `${tenantId} ${scheduleId}`;

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { Loaded } from '../../ports/store.js';
 import { RecentJobs } from '../recent-jobs.js';
 import { Connections, type Bounded } from './connections.js';
+import { LockWaits } from './lock-waits.js';
 import { isSilence, mayTryAgain, storeError } from './server-error.js';
 import { takeSilence } from './silence.js';
 import { ask, gather, nameOf, types } from './statement.js';
@@ -64,6 +65,8 @@ export class Session {
   readonly url: string;
   readonly silenceMs: number;
   readonly recent: RecentJobs<Pick<Loaded, 'job' | 'link'>>;
+  /** Who waits, in the careful lane, for what another transaction holds. */
+  readonly waits = new LockWaits();
   /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
   readonly listed: Queries;
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
@@ -81,7 +84,13 @@ export class Session {
     this.#keyed = new Connections({ ...shared, max: MOST_KEYED, isKeyed: true });
     this.#reading = new Connections({ ...shared, max: MOST_READING, isKeyed: false });
     this.#careful = new Connections({ ...shared, max: MOST_CAREFUL, isKeyed: false, areEnclosed: true });
-    this.#lent = new Connections({ ...shared, max: MOST_LENT, isKeyed: false, areEnclosed: true });
+    this.#lent = new Connections({
+      ...shared,
+      max: MOST_LENT,
+      isKeyed: false,
+      areEnclosed: true,
+      arePipelined: false,
+    });
     this.#leasing = new Connections({ ...shared, max: MOST_LEASING, isKeyed: true });
     this.#clock = now;
     this.listed = this.#queries((asked) => this.#persist(() => whole(this.#wire, this.#keyed, asked)));

@@ -23,6 +23,12 @@ export const types = {
     oid === BIGINT ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+/** The driver's types keep it to themselves, too. */
+function connectionOf(client: pg.ClientBase): pg.Connection & { readonly stream: Socket } {
+  return (client as unknown as { readonly connection: pg.Connection & { readonly stream: Socket } })
+    .connection;
+}
+
 type Column = { readonly name: string; readonly parse: (text: string) => unknown };
 type Columns = {
   readonly list: readonly Column[];
@@ -35,7 +41,7 @@ const NO_COLUMNS: Columns = { list: [], empty: {} };
 type Line = {
   /** What it has been told of the rows of what it has prepared, by name. */
   readonly described: Map<string, Columns>;
-  /** How many statements have been sent that are not patient, and not been answered. */
+  /** How many statements have been asked that are not patient, and not been answered. */
   waiting: number;
 };
 const lines = new WeakMap<pg.Connection, Line>();
@@ -54,30 +60,31 @@ class Statement {
   /** Set by the driver where its own settings bound every query: it then waits to be told that this one has ended. */
   declare callback?: () => void;
 
-  readonly #isPatient: boolean;
   readonly #answer: Answer;
   readonly #rows: unknown[] = [];
+  readonly #line: Line;
+  #isWaiting: boolean;
   #columns = NO_COLUMNS;
-  #line: Line | null = null;
   #misread: Error | null = null;
+  isSent = false;
 
-  constructor({ name, text, values, isPatient }: Worded, answer: Answer) {
+  constructor({ name, text, values, isPatient }: Worded, line: Line, answer: Answer) {
     this.name = name;
     this.text = text;
     this.values = values;
-    this.#isPatient = isPatient;
+    this.#line = line;
     this.#answer = answer;
+    this.#isWaiting = !isPatient;
+    if (this.#isWaiting) line.waiting += 1;
   }
 
   submit(connection: pg.Connection): Error | null {
-    const line = lineOf(connection);
-    this.#line = line;
-    if (!this.#isPatient) line.waiting += 1;
+    this.isSent = true;
     if (this.name === null) {
       connection.query(this.text);
       return null;
     }
-    const columns = line.described.get(this.name);
+    const columns = this.#line.described.get(this.name);
     const question = columns && questionOf(this.name, this.values);
     if (!question) return submitInFull.call(this, connection);
     this.#columns = columns;
@@ -102,8 +109,8 @@ class Statement {
   }
 
   handleCommandComplete(): void {
-    const described = this.#line?.described;
-    if (this.name !== null && described?.has(this.name) === false) described.set(this.name, this.#columns);
+    const { described } = this.#line;
+    if (this.name !== null && !described.has(this.name)) described.set(this.name, this.#columns);
   }
 
   handleReadyForQuery(): void {
@@ -119,8 +126,8 @@ class Statement {
   }
 
   #ended(): void {
-    if (this.#line !== null && !this.#isPatient) this.#line.waiting -= 1;
-    this.#line = null;
+    if (this.#isWaiting) this.#line.waiting -= 1;
+    this.#isWaiting = false;
     this.callback?.();
   }
 }
@@ -152,7 +159,7 @@ function lineOf(connection: pg.Connection): Line {
  * time: a timer for each statement takes a twenty-fifth of what a step costs.
  */
 export function giveUpIfSilent(client: pg.ClientBase, silenceMs: number): void {
-  const { connection } = client as unknown as { readonly connection: pg.Connection & { stream: Socket } };
+  const connection = connectionOf(client);
   const { stream } = connection;
   stream.setTimeout(silenceMs);
   stream.on('timeout', () => {
@@ -162,14 +169,36 @@ export function giveUpIfSilent(client: pg.ClientBase, silenceMs: number): void {
 
 /** What is sent on a connection until everything is done that can be done now goes out together: each message by itself wakes the server. */
 export function gather(client: pg.ClientBase): void {
-  const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection;
+  const { stream } = connectionOf(client);
   if (stream.writableCorked > 0) return;
   stream.cork();
   process.nextTick(() => stream.uncork());
 }
 
 export function ask(client: pg.ClientBase, asked: Worded): Promise<unknown[]> {
-  return new Promise((resolve, reject) => void client.query(new Statement(asked, { resolve, reject })));
+  const connection = connectionOf(client);
+  return new Promise((resolve, reject) => {
+    const statement = new Statement(asked, lineOf(connection), { resolve, reject });
+    client.query(statement);
+    // One that has to wait until those ahead of it are answered writes nothing that the socket would count from.
+    if (!statement.isSent) countAnew(connection);
+  });
+}
+
+const countAnew = ({ stream }: { readonly stream: Socket }): unknown =>
+  stream.setTimeout(stream.timeout ?? 0);
+
+/** While this lasts the connection is given up if it is silent, whoever has sent what it does not answer. */
+export async function listening<T>(client: pg.ClientBase, work: Promise<T>): Promise<T> {
+  const connection = connectionOf(client);
+  const line = lineOf(connection);
+  line.waiting += 1;
+  countAnew(connection);
+  try {
+    return await work;
+  } finally {
+    line.waiting -= 1;
+  }
 }
 
 const names = new Map<string, string>();

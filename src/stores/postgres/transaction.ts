@@ -3,9 +3,11 @@ import { PawlError } from '../../errors.js';
 import type { CommitItem, CommitReply, Reply, StoreTransaction } from '../../ports/store.js';
 import { transactionOver } from '../transaction-over.js';
 import { saveOne } from './commit-carefully.js';
-import { lend } from './lent-client.js';
+import { hasOpenStream, lend } from './lent-client.js';
 import { codeOf } from './server-error.js';
 import type { Session } from './session.js';
+import { startsOn } from './start-queue.js';
+import { listening } from './statement.js';
 
 /** A worker that froze in the middle must not keep others from the job for longer than this. */
 const IDLE_TIMEOUT = '30s';
@@ -34,7 +36,8 @@ class Transaction implements StoreTransaction {
   readonly tx: pg.ClientBase;
   readonly #session: Session;
   readonly #client: pg.PoolClient;
-  #state: 'open' | 'ending' | 'ended' = 'open';
+  /** `closing`: a start that has begun in it is brought to its end, and nothing else. */
+  #state: 'open' | 'closing' | 'ending' | 'ended' = 'open';
   /** Settled with the end, however it came to that. */
   #end: Promise<void> = Promise.resolve();
   /** What the connection broke with. */
@@ -43,7 +46,10 @@ class Transaction implements StoreTransaction {
   constructor(session: Session, client: pg.PoolClient) {
     this.#session = session;
     this.#client = client;
-    this.tx = lend(client, { isOver: () => this.#state !== 'open' });
+    this.tx = lend(client, {
+      isOver: () => this.#state !== 'open',
+      isGone: () => this.#state === 'ending' || this.#state === 'ended',
+    });
     client.on('error', this.#breaks);
   }
 
@@ -64,9 +70,14 @@ class Transaction implements StoreTransaction {
     return ending;
   }
 
+  /** After a start that the body did not wait for: half of one would be committed with the step. */
   async #save(item: CommitItem): Promise<Saved> {
+    this.#state = 'closing';
+    // Behind a stream that is open they would never end.
+    if (!hasOpenStream(this.#client)) await listening(this.#client, startsOn(this.tx));
     this.#state = 'ending';
     try {
+      if (hasOpenStream(this.#client)) throw new Error(STREAM_OPEN);
       const db = this.#session.own(this.#client);
       const reply = await saveOne(db, item);
       const now = await db.now();
@@ -79,8 +90,13 @@ class Transaction implements StoreTransaction {
     }
   }
 
+  /** Without its connection the server undoes it as well, if what is open there would keep it from hearing of a rollback. */
   async #undo({ reuse }: { reuse: boolean }): Promise<void> {
     this.#state = 'ending';
+    if (hasOpenStream(this.#client)) {
+      this.#release({ reuse: false });
+      return;
+    }
     const undone = await this.#session.say(this.#client, 'ROLLBACK').then(
       () => true,
       () => false,
@@ -110,6 +126,7 @@ class Transaction implements StoreTransaction {
   }
 }
 
+const STREAM_OPEN = 'a cursor or a stream that the body had opened was still open when it returned';
 const STOOD_STILL = '25P03';
 
 /** The connection, the server's resources, its operator, the system below it; and a server that only reads. */

@@ -22,7 +22,7 @@ export type ClaimHints = {
 /** Takes due jobs within an open transaction: the index finds them, the caller's rules decide, the commit guards. */
 export function claim(db: Session, hints: ClaimHints, request: ClaimRequest): Claimed {
   const { reading, unreadable, gateTurns } = hints;
-  const { worker, lanes, limit, afterTenant, tenantId, decide } = request;
+  const { worker, lanes, limit, afterTenant, tenantId, except = [], decide } = request;
   const now = db.now();
   const { alive, paused } = begin(db, worker.incarnation, now);
   if (!alive) return { now, alive, jobs: [], lastTenant: afterTenant };
@@ -35,7 +35,7 @@ export function claim(db: Session, hints: ClaimHints, request: ClaimRequest): Cl
   );
   const open = rates.open(lanes.filter(({ lane }) => !paused.has(queueOf(lane))));
   unreadable.tryAgain(now);
-  const { leftOut } = unreadable;
+  const leftOut = except.length === 0 ? unreadable.leftOut : [...unreadable.leftOut, ...except];
   const few =
     tenantId === undefined ? fewDue(db, { lanes: open, limit, now, leftOut, whole: reading.pays }) : null;
   const search = { lanes: open, rates, now, leftOut, gateTurns };
@@ -48,9 +48,11 @@ export function claim(db: Session, hints: ClaimHints, request: ClaimRequest): Cl
   if (few === null) reading.foundCrowd();
   for (const [index, found] of loaded.entries()) {
     const { id, lane, tenant_id } = must(taken[index], 'one is loaded for each');
-    if (found === null) rates.giveBack(lane, tenant_id);
     const item = found && decide(found, now);
-    if (!found || !item?.job) continue;
+    if (!found || !item?.job) {
+      rates.giveBack(lane, tenant_id);
+      continue;
+    }
     claims.push({ id, before: found.job, item });
     jobs.push(item.job);
   }

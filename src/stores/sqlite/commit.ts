@@ -217,7 +217,8 @@ function writeSideRows(db: Session, id: number, item: CommitItem): void {
   for (const key of consumed) {
     db.run('UPDATE inbox SET consumed = 1 WHERE job = ? AND key = ?', id, key);
   }
-  if (dlqItem?.version === 1) insertDlqItem(db, dlqItem);
+  // Its job has ended meanwhile, which in hope the fences would tell only later.
+  if (dlqItem?.version === 1 && !insertDlqItem(db, dlqItem)) throw new Overtaken();
 }
 
 /**

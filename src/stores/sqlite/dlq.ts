@@ -2,9 +2,11 @@ import type { DlqItem } from '../../kernel/index.js';
 import type { Reply, Store } from '../../ports/store.js';
 import type { Session } from './session.js';
 
-export function insertDlqItem(db: Session, item: DlqItem): void {
-  db.run(
-    'INSERT INTO dlq_items (dlq_id, job_id, tenant_id, status, version, created_at, item) VALUES (?, ?, ?, ?, ?, ?, ?)',
+/** False: it is there already. */
+export function insertDlqItem(db: Session, item: DlqItem): boolean {
+  const { changes } = db.run(
+    `INSERT INTO dlq_items (dlq_id, job_id, tenant_id, status, version, created_at, item) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
     item.dlqId,
     item.jobId,
     item.tenantId,
@@ -13,6 +15,7 @@ export function insertDlqItem(db: Session, item: DlqItem): void {
     item.createdAt,
     JSON.stringify(item),
   );
+  return changes > 0;
 }
 
 export function putDlqItem(db: Session, item: DlqItem): Reply<{ saved: boolean }> {

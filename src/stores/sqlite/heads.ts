@@ -1,4 +1,5 @@
 import type { LaneHead, Reply } from '../../ports/store.js';
+import { allHeads, MOST_TIMERS } from '../lane-heads.js';
 import type { Session } from './session.js';
 
 const HEAD =
@@ -16,5 +17,16 @@ export function heads(db: Session, { limit }: { limit: number }): Reply<{ heads:
       db.get<LaneHead>(`${HEAD} AND lane = ? AND tenant_id > ? ${ORDER}`, lane, tenantId) ??
       db.get<LaneHead>(`${HEAD} AND lane > ? ${ORDER}`, lane);
   }
-  return { now: db.now(), heads: found };
+  const now = db.now();
+  return { now, heads: allHeads(found, timers(db, now), { limit }) };
+}
+
+/** Jobs whose time has come enter the claim index with the next claim. Where nobody claims, that is what is to be seen. */
+function timers(db: Session, now: number): LaneHead[] {
+  return db.all<LaneHead>(
+    `SELECT lane, tenant_id AS tenantId, min(due_at) AS dueAt FROM (SELECT lane, tenant_id, due_at FROM jobs
+     WHERE ready = 0 AND held = 0 AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT +?) GROUP BY lane, tenant_id`,
+    now,
+    MOST_TIMERS,
+  );
 }

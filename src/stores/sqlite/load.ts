@@ -33,7 +33,8 @@ export function load(db: Session, jobId: string): Loaded | null {
       row.rev,
     )
     .map((stored) => logRow(jobId, stored));
-  return assemble(row, log);
+  // Another process has purged it since its row was read.
+  return log.length === 0 ? null : assemble(row, log);
 }
 
 /** A job that nobody runs: where it is, and how to find out whether it is the one that is remembered. */

@@ -17,8 +17,16 @@ export function migrate(db: Database, mode: MigrationMode): void {
     if (pending.length > 0) db.exec(RECORD);
     db.exec('COMMIT');
   } catch (error) {
-    db.exec('ROLLBACK');
+    rollBack(db);
     throw error;
+  }
+}
+
+function rollBack(db: Database): void {
+  try {
+    db.exec('ROLLBACK');
+  } catch {
+    // After some errors, a full disk among them, SQLite has rolled back by itself. What went wrong is thrown anyway.
   }
 }
 

@@ -11,6 +11,7 @@ type Looked = {
   readonly status: Status;
   readonly finishedAt: number | null;
   readonly isOpen: number;
+  readonly owns: string | null;
 };
 
 /** Jobs are numbered from 1 on. */
@@ -20,14 +21,15 @@ const NO_JOB = 0;
 export function aged(db: Session, page: AgedPage): Reply<Aged> {
   const looked = db.all<Looked>(
     `SELECT id, job_id AS jobId, tenant_id AS tenantId, task, status, finished_at AS finishedAt, EXISTS
-     (SELECT 1 FROM dlq_items d WHERE d.job_id = jobs.job_id AND d.status = 'open') AS isOpen
+     (SELECT 1 FROM dlq_items d WHERE d.job_id = jobs.job_id AND d.status = 'open') AS isOpen,
+     (SELECT owns FROM log WHERE job = jobs.id AND rev = 1) AS owns
      FROM jobs WHERE id > ? ORDER BY id LIMIT +?`,
     Number(page.after ?? 0),
     page.limit,
   );
-  const jobs = looked.flatMap(({ id: _id, isOpen, finishedAt, ...job }) =>
+  const jobs = looked.flatMap(({ id: _id, isOpen, finishedAt, owns, ...job }) =>
     finishedAt !== null && isOpen === 0 && isOld(page, { ...job, finishedAt })
-      ? [{ ...job, finishedAt }]
+      ? [{ ...job, finishedAt, identities: identitiesOf(owns) }]
       : [],
   );
   const last = looked.at(-1);
@@ -85,9 +87,11 @@ function endedAs(db: Session, jobId: string, guard: PurgeGuard | null): number |
 /** Its identities stay for a while: a start that comes again meanwhile is still recognised. */
 function outlive(db: Session, { id, jobId, until }: { id: number; jobId: string; until: number }): void {
   const row = db.get<{ owns: string | null }>('SELECT owns FROM log WHERE job = ? AND rev = 1', id);
-  for (const { tenantId, kind, value } of JSON.parse(row?.owns ?? '[]') as Identity[]) {
+  for (const { tenantId, kind, value } of identitiesOf(row?.owns ?? null)) {
     const sql =
       'UPDATE identities SET expires_at = ? WHERE tenant_id = ? AND kind = ? AND value = ? AND job_id = ?';
     db.run(sql, until, tenantId, kind, value, jobId);
   }
 }
+
+const identitiesOf = (owns: string | null): Identity[] => JSON.parse(owns ?? '[]') as Identity[];

@@ -1,7 +1,23 @@
-import type { Reply, Schedule, ScheduleRef } from '../../ports/store.js';
+import type { RecordPut, Reply, Schedule, ScheduleRef } from '../../ports/store.js';
+import { putRecord } from './records.js';
 import type { Session } from './session.js';
 
-export function putSchedule(
+/** A schedule, the version that it takes the place of, and what a new one is known by. */
+export type SchedulePut = {
+  readonly row: Schedule;
+  readonly expected: number;
+  readonly known: RecordPut | undefined;
+};
+
+export function putSchedule(db: Session, { row, expected, known }: SchedulePut): Reply<{ saved: boolean }> {
+  const put = putRow(db, row, expected);
+  if (!put.saved || known === undefined) return put;
+  const { saved } = putRecord(db, known.record, known.expected);
+  if (!saved) deleteSchedule(db, row);
+  return { ...put, saved };
+}
+
+function putRow(
   db: Session,
   { tenantId, scheduleId, version, nextFireAt, body }: Schedule,
   expected: number,

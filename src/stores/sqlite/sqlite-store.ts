@@ -1,13 +1,6 @@
 import { PawlError } from '../../errors.js';
 import type { StoreClock } from '../../ports/clock.js';
-import type {
-  CommitItem,
-  CommitReply,
-  EffectResult,
-  NewMessage,
-  Schedule,
-  Store,
-} from '../../ports/store.js';
+import type { CommitItem, CommitReply, EffectResult, NewMessage, Store } from '../../ports/store.js';
 import { GateTurns } from '../gate-turns.js';
 import { groupCommit } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
@@ -27,7 +20,14 @@ import { aged, purge } from './purge.js';
 import { heads } from './heads.js';
 import { counts, due, feed, feedEnd, list, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
-import { deleteSchedule, dueSchedules, putSchedule, schedule, schedules } from './schedules.js';
+import {
+  deleteSchedule,
+  dueSchedules,
+  putSchedule,
+  schedule,
+  schedules,
+  type SchedulePut,
+} from './schedules.js';
 import { Session } from './session.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
@@ -58,9 +58,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     });
     return async (ask) => (await group([ask]))[0] as Answer;
   };
-  const putSchedules = together(({ row, expected }: { row: Schedule; expected: number }) =>
-    putSchedule(db, row, expected),
-  );
+  const putSchedules = together((put: SchedulePut) => putSchedule(db, put));
 
   return {
     commit: (items) => commit(items).then((replies) => ({ now: db.now(), replies })),
@@ -106,7 +104,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     heldFor: async (jobId) => heldFor(db, jobId),
     pauseQueue: (pause) => db.write(() => pauseQueue(db, pause)),
     pausedQueues: async () => pausedQueues(db),
-    putSchedule: (row, expected) => putSchedules({ row, expected }),
+    putSchedule: (row, expected, known) => putSchedules({ row, expected, known }),
     deleteSchedule: (ref) => db.write(() => deleteSchedule(db, ref)),
     schedule: async (ref) => schedule(db, ref),
     schedules: async (filter) => schedules(db, filter),

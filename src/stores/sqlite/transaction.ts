@@ -3,6 +3,7 @@ import type { CommitItem, CommitReply, Reply, StatementList, StoreTransaction } 
 import { transactionOver } from '../transaction-over.js';
 import { saveWithin } from './commit.js';
 import type { SqlValue } from './driver.js';
+import { hasMoreThanOneStatement } from './more-than-one-statement.js';
 import type { Session } from './session.js';
 
 type Noted = { readonly sql: string; readonly values: readonly SqlValue[] };
@@ -27,6 +28,7 @@ class Transaction implements StoreTransaction {
     this.tx = {
       run: (sql, ...values) => {
         if (this.#state !== 'open') throw transactionOver();
+        if (hasMoreThanOneStatement(sql)) throw severalStatements();
         this.#statements.push({ sql, values });
       },
     };
@@ -55,6 +57,14 @@ class Transaction implements StoreTransaction {
       });
     return { now: this.#db.now(), reply };
   }
+}
+
+/** SQLite runs the first of them and leaves out the rest, and could not tell whose the values are. */
+function severalStatements(): PawlError {
+  return new PawlError('INVALID_OPTION', {
+    detail: 'tx.run takes one statement at a time, and was given several: call it once for each',
+    details: { option: 'sql' },
+  });
 }
 
 /** Thrown to undo the application's writes. */

@@ -57,6 +57,15 @@ export const lostReplies: Topic = {
       equal((await rig.store.putEffect(effect)).first, false);
       equal((await rig.store.inbox('job_lost_3')).inboxRev, 1);
       deepStrictEqual((await rig.store.effects('job_lost_3')).results, [effect]);
+      const hold = { jobIds: ['job_lost_3'], reason: 'look at it first', by: 'operator:ada' };
+      const since = rig.clock.now();
+      equal((await rig.store.hold(hold)).changed, 1);
+      rig.clock.advance(1_000);
+      equal((await rig.store.hold(hold)).changed, 0);
+      const { reason, by } = hold;
+      deepStrictEqual((await rig.store.heldFor('job_lost_3')).hold, { reason, by, since });
+      equal((await rig.store.release(hold.jobIds)).changed, 1);
+      equal((await rig.store.release(hold.jobIds)).changed, 0);
     },
   },
 };

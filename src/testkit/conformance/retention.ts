@@ -1,6 +1,6 @@
 import { deepStrictEqual, equal, ok } from 'node:assert/strict';
 import { laneOf } from '../../kernel/index.js';
-import type { AgeRule } from '../../ports/store.js';
+import type { AgeRule, Identity } from '../../ports/store.js';
 import { aFatalFailure, command } from '../sample-commands.js';
 import { aJobSpec, T0 } from '../sample-job.js';
 import type { Rig, Topic } from './rig.js';
@@ -27,8 +27,8 @@ async function purgeAll(
 }
 
 /** A job that has ended, with a message and two entries in its ledger, one of which has a result. */
-async function ended(rig: Rig, jobId: string): Promise<void> {
-  await rig.create(jobId);
+async function ended(rig: Rig, jobId: string, identities: readonly Identity[] = []): Promise<void> {
+  await rig.create(jobId, {}, { identities });
   await rig.store.putMessage({ jobId, key: 'k', payload: '1' });
   await rig.store.putEffect({ jobId, step: 's', occurrence: 1, entry: 1, result: '1' });
   await rig.store.putEffect({ jobId, step: 's', occurrence: 2, entry: 1, result: null });
@@ -173,13 +173,16 @@ export const retention: Topic = {
         deepStrictEqual([second?.version, second?.status, second?.createdAt], [1, 'open', rig.clock.now()]);
       },
     'only the jobs that are named go, and none that has not ended': async (rig) => {
-      for (const id of ['job_named_1', 'job_named_2']) await ended(rig, id);
+      const latest: Identity = { tenantId: 'acme', kind: 'latest_run', value: 'work' };
+      await ended(rig, 'job_named_1', [key('k'), latest]);
+      await ended(rig, 'job_named_2', [{ ...latest, replaces: 'job_named_1' }]);
       await rig.create('job_live_1');
       rig.clock.advance(1);
       const aged = await rig.store.aged({ finishedBefore: rig.clock.now(), limit: 10, after: null });
+      const alike = { tenantId: 'acme', task: 'order', status: 'cancelled', finishedAt: T0 };
       deepStrictEqual(aged.jobs, [
-        { jobId: 'job_named_1', tenantId: 'acme', task: 'order', status: 'cancelled', finishedAt: T0 },
-        { jobId: 'job_named_2', tenantId: 'acme', task: 'order', status: 'cancelled', finishedAt: T0 },
+        { jobId: 'job_named_1', ...alike, identities: [key('k'), latest] },
+        { jobId: 'job_named_2', ...alike, identities: [{ ...latest, replaces: 'job_named_1' }] },
       ]);
       equal(aged.next, null);
       const jobs = ['job_named_1', 'job_live_1', 'job_nowhere'].map((jobId) => ({ jobId, guard: null }));

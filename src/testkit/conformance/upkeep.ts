@@ -1,5 +1,5 @@
 import { deepStrictEqual, equal } from 'node:assert/strict';
-import type { Schedule } from '../../ports/store.js';
+import type { RecordPut, Schedule } from '../../ports/store.js';
 import { command } from '../sample-commands.js';
 import { T0 } from '../sample-job.js';
 import type { Topic } from './rig.js';
@@ -43,6 +43,36 @@ export const schedules: Topic = {
         schedule('new', { version: 2, nextFireAt: null }),
         schedule('old', { version: 3, body: '"last"' }),
       ]);
+    },
+    'TSK-5 a new schedule and what it is known by are saved together, or neither is': async (rig) => {
+      const { store } = rig;
+      const known = (version: number, id = 'k') => ({
+        record: { kind: 'task_key', tenantId: 'acme', id, version, body: `${version}` } as const,
+        expected: version - 1,
+      });
+      const put = async (id: string, record: RecordPut) =>
+        (await store.putSchedule(schedule(id), 0, record)).saved;
+      const left = async () => [
+        (await store.schedules({ tenantId: null, limit: 10 })).schedules.map(({ scheduleId }) => scheduleId),
+        (await store.record(known(1).record)).record?.body ?? null,
+      ];
+      equal(await put('a', known(2)), false);
+      deepStrictEqual(await left(), [[], null]);
+      equal(await put('a', known(1)), true);
+      equal(await put('b', known(1)), false);
+      equal(await put('a', known(2)), false);
+      deepStrictEqual(await left(), [['a'], '1']);
+      equal(await put('b', known(2)), true);
+      deepStrictEqual(await left(), [['a', 'b'], '2']);
+
+      const other = await rig.connect();
+      const rush = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          (n % 2 ? other : store).putSchedule(schedule(`rush${n}`), 0, known(1, 'rush')),
+        ),
+      );
+      equal(rush.filter(({ saved }) => saved).length, 1);
+      equal((await store.schedules({ tenantId: null, limit: 30 })).schedules.length, 3);
     },
     'TSK-7 two that save the same ones, in whatever order: of each one counts': async (rig) => {
       const stores = [rig.store, await rig.connect()];

@@ -97,6 +97,18 @@ export const lists: Topic = {
       equal(heads[1]?.dueAt, createdAt);
       equal((await rig.store.heads({ limit: 2 })).heads.length, 2);
     },
+    'what has become due is a head, though nobody has claimed since': async (rig) => {
+      const scheduledAt = rig.clock.now() + 60_000;
+      await rig.create('job_head_6', { tenantId: 'acme', queue: 'late', scheduledAt });
+      const late = async () =>
+        (await rig.store.heads({ limit: 9 })).heads.filter(({ lane }) => queueOf(lane) === 'late');
+      deepStrictEqual(await late(), []);
+      rig.clock.advance(60_000);
+      deepStrictEqual(
+        (await late()).map(({ tenantId, dueAt }) => [tenantId, dueAt]),
+        [['acme', scheduledAt]],
+      );
+    },
     'counts are those of the lists': async (rig) => {
       await rig.create('job_count_1');
       await rig.create('job_count_2', { tenantId: 'globex' });

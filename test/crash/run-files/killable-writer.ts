@@ -5,7 +5,7 @@ import { PawlError } from '../../../src/errors.js';
 import { fileRunStates } from '../../../src/stores/file/file-run-states.js';
 
 const [folder = '', runId = '', name = ''] = process.argv.slice(2);
-const store = await fileRunStates({ folder, clock });
+const store = await fileRunStates({ folder, clock, log: { error: () => undefined } });
 for (let n = 1; ; n++) {
   const before = await store.getRun(runId);
   if (before === null) throw new Error('the run is gone');

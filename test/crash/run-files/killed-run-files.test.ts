@@ -9,6 +9,7 @@ import { newRun } from '../../../src/contracts/index.js';
 import { fileRunStates } from '../../../src/stores/file/file-run-states.js';
 import { ROOT } from '../../source-files.js';
 
+const log = { error: () => undefined };
 const root = mkdtempSync(join(tmpdir(), 'pawl-run-files-'));
 const program = join(ROOT, '.build/crash-run-files/test/crash/run-files/killable-writer.js');
 
@@ -55,7 +56,7 @@ test(
   async () => {
     const folder = join(root, 'killed');
     const runId = 'run:killed.1';
-    const store = await fileRunStates({ folder, clock });
+    const store = await fileRunStates({ folder, clock, log });
     await store.createRun(newRun({ run_id: runId, workflow_name: 'deploy', at: '2026-01-01T00:00:00Z' }));
     await store.updateRun({ run_id: runId, updated_at: '2026-01-01T00:00:00Z', status: 'running' }, 1);
     const promised: number[] = [];
@@ -71,14 +72,14 @@ test(
       age(folder);
     }
     expect(new Set(promised).size).toBe(promised.length);
-    await fileRunStates({ folder, clock });
+    await fileRunStates({ folder, clock, log });
     expect(readdirSync(folder)).toEqual(['run+killed.1.json']);
   },
 );
 
 test('RST-3 what a crash leaves behind is no run; a change that was whole is completed, one that was overtaken removed', async () => {
   const folder = join(root, 'left');
-  const store = await fileRunStates({ folder, clock });
+  const store = await fileRunStates({ folder, clock, log });
   const fresh = newRun({ run_id: 'run_left_1', workflow_name: 'deploy', at: '2026-01-01T00:00:00Z' });
   await store.createRun(fresh);
   const next = { ...fresh, version: 2, status: 'running' };
@@ -86,7 +87,7 @@ test('RST-3 what a crash leaves behind is no run; a change that was whole is com
   writeFileSync(join(folder, 'run_left_1.json.9.next'), JSON.stringify({ ...next, version: 9 }));
   writeFileSync(join(folder, `run_left_1.json.3.next.${process.pid}-7.partial`), '{"half');
   // Whoever made them may be at it still.
-  await fileRunStates({ folder, clock });
+  await fileRunStates({ folder, clock, log });
   expect(readdirSync(folder).length).toBe(4);
   expect((await store.listRuns()).map(({ version }) => version)).toEqual([1]);
   const patch = { run_id: 'run_left_1', updated_at: '2026-01-01T00:00:00Z', message: 'mine' };
@@ -97,13 +98,13 @@ test('RST-3 what a crash leaves behind is no run; a change that was whole is com
   expect(await store.getRun('run_left_1')).toMatchObject({ version: 2, status: 'running' });
   expect(await store.updateRun(patch, 2)).toBe(3);
   age(folder);
-  await fileRunStates({ folder, clock });
+  await fileRunStates({ folder, clock, log });
   expect(readdirSync(folder)).toEqual(['run_left_1.json']);
 });
 
 test('RST-3 a damaged file is an error that names it, and harms no other run', async () => {
   const folder = join(root, 'damaged');
-  const store = await fileRunStates({ folder, clock });
+  const store = await fileRunStates({ folder, clock, log });
   for (const run_id of ['run_good_1', 'run_torn_1']) {
     await store.createRun(newRun({ run_id, workflow_name: 'deploy', at: '2026-01-01T00:00:00Z' }));
   }

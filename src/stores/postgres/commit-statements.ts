@@ -1,0 +1,134 @@
+import type { CommitItem } from '../../ports/store.js';
+import { byText, inOrder } from './identities.js';
+import { luggageNames, luggageOf, unpacked } from './luggage.js';
+import { NOW, type Queries } from './session.js';
+import {
+  changes,
+  LOG_OF_CHANGES,
+  LOGGED_CHANGE,
+  NEW_COLUMNS,
+  newJobs,
+  OUTBOX_COLUMNS,
+  outboxBatch,
+  RECORD_COLUMNS,
+  recordBatch,
+  setChanged,
+} from './write-rows.js';
+
+/** When commits went through; and, unless all of them did, the ids of the jobs of those that did, with spaces between. */
+export type Outcome = { readonly now: number; readonly count: number; readonly ids: string | null };
+/** Commits of one kind, in one statement that is its own transaction. */
+export type Save = (db: Queries, items: readonly CommitItem[]) => Promise<Outcome[]>;
+
+/** How long a group waits for a row that someone else has locked, before its items go singly. */
+const PATIENCE = `patience AS MATERIALIZED (SELECT set_config('lock_timeout', '200ms', true))`;
+/** Of how many there are, the second value of the statement: their ids are read only to find out which of them are missing. */
+const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*) < $2 THEN string_agg(job_id, ' ') END AS ids`;
+
+/** In the order of their ids, in which indexes take them best. */
+export function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
+  const items = unsorted.toSorted(byJobId);
+  const jobs = newJobs(items, { alias: 'n', first: 3 });
+  const owned = ownAll(items, 3 + jobs.values.length);
+  const posted = postAll(items, 3 + jobs.values.length + owned.values.length);
+  return db.rows(
+    `WITH ${PATIENCE},
+     ${owned.sql}
+     ${posted.sql}
+     created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
+       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from} RETURNING job_id),
+     listed AS (INSERT INTO pawl.created (job_ids) SELECT array_agg(job_id) FROM created)
+     ${OUTCOME} FROM created`,
+    [db.fixedNow(), items.length, ...jobs.values, ...owned.values, ...posted.values],
+  );
+}
+
+type Part = { readonly sql: string; readonly values: readonly unknown[] };
+const NOTHING: Part = { sql: '', values: [] };
+
+/** What new jobs are known by besides their ids. */
+function ownAll(items: readonly CommitItem[], first: number): Part {
+  const wanted = items
+    .flatMap(({ jobId, identities }) => identities.map((identity) => ({ jobId, ...identity })))
+    .toSorted(inOrder);
+  if (wanted.length === 0) return NOTHING;
+  return {
+    sql: `owned AS (INSERT INTO pawl.identities (tenant_id, kind, value, job_id) SELECT w.* FROM patience,
+       unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::text[], $${first + 3}::text[]) AS w),`,
+    values: [
+      wanted.map(({ tenantId }) => tenantId),
+      wanted.map(({ kind }) => kind),
+      wanted.map(({ value }) => value),
+      wanted.map(({ jobId }) => jobId),
+    ],
+  };
+}
+
+/** The mail of commits that are saved all or none. */
+function postAll(items: readonly CommitItem[], first: number): Part {
+  if (items.every(({ outbox }) => outbox.length === 0)) return NOTHING;
+  const { from, values } = outboxBatch(items, { alias: 'o', first });
+  return { sql: `posted AS (INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}),`, values };
+}
+
+const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId, b.jobId);
+
+/**
+ * Rows are updated, and with it locked, in the order of their ids. The lists meet no other list, only rows by their key:
+ * the server plans such a statement well for one row and for a thousand. If the log has a row already for one of those that
+ * are ours, its key undoes them all, and they are sent singly.
+ */
+export function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
+  const items = unsorted.toSorted(byJobId);
+  const luggage = luggageOf(items);
+  const { from, values } = changes(items, { alias: 'c', first: 3 }, luggage);
+  const returned = [LOGGED_CHANGE, ...luggageNames(luggage)].join(', ');
+  return db.rows(
+    `WITH ${PATIENCE},
+     ours AS (UPDATE pawl.jobs j SET ${setChanged(NOW)} FROM patience, ${from} WHERE j.job_id = c.job_id
+       AND (c.holder IS NULL OR (j.attempt_id = c.holder AND j.incarnation IS NOT NULL))
+       AND (c.inbox_rev IS NULL OR j.inbox_rev = c.inbox_rev) AND ${FOLLOWS} RETURNING ${returned}),
+     ${unpacked(luggage, 'ours')}
+     logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c)
+     ${OUTCOME} FROM ours`,
+    [db.fixedNow(), items.length, ...values],
+  );
+}
+
+/** The revision before is there: the row stands for it, or else it is in the log. */
+const FOLLOWS = `(j.rev = c.log_rev - 1
+       OR EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1))`;
+
+/**
+ * Step records never touch the job's row: the log's key is their fence, and one that is taken undoes them all, as it does changes.
+ * The row before is held for as long as this takes, or a purge that deletes both could let a record pass that came far too late.
+ */
+export function saveRecords(db: Queries, items: readonly CommitItem[]): Promise<Outcome[]> {
+  const [item] = items;
+  const luggage = luggageOf(items);
+  if (items.length === 1 && item && luggage.length === 0) return saveRecord(db, item);
+  const { from, values } = recordBatch(items, { alias: 'c', first: 3 }, luggage);
+  return db.rows(
+    `WITH ${PATIENCE},
+     next AS MATERIALIZED (SELECT c.* FROM patience, ${from}, ${BEFORE}),
+     ${unpacked(luggage, 'next')}
+     logged AS (INSERT INTO pawl.log (${RECORD_COLUMNS}) SELECT ${RECORD_COLUMNS} FROM next ORDER BY job_id RETURNING job_id)
+     ${OUTCOME} FROM logged`,
+    [db.fixedNow(), items.length, ...values],
+  );
+}
+
+/** One step after the other, in one job: there is nobody to be held up, and the time of this statement is all there is. */
+export function saveRecord(
+  db: Queries,
+  { jobId, rev, commandId, body, link }: CommitItem,
+): Promise<Outcome[]> {
+  return db.rows(
+    `INSERT INTO pawl.log (job_id, rev, command_id, body, link) SELECT $2::text, $3::int, $4::text, $5::text, $6::text
+     FROM (SELECT 1 FROM pawl.log p WHERE p.job_id = $2 AND p.rev = $3 - 1 FOR KEY SHARE) AS held
+     RETURNING ${NOW} AS now, 1 AS count`,
+    [db.fixedNow(), jobId, rev, commandId, body, link],
+  );
+}
+
+const BEFORE = `LATERAL (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.rev - 1 FOR KEY SHARE) AS held`;

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { onEveryStore, type Fresh } from '../../test/on-every-store.js';
+import { task } from '../client/task.js';
+import type { TaskRate } from '../client/task-limits.js';
+import { advanceUntil, Link } from '../testkit/index.js';
+
+/** So many jobs that have lost two workers in a row, and stay once they run. */
+async function suspects(fresh: Fresh, count: number, rateLimit?: TaskRate) {
+  const cluster = await fresh.cluster();
+  const stays = task({ name: 'stays', ...(rateLimit && { rateLimit }) }, ({ input }) =>
+    input === 'stay' ? new Promise(() => undefined) : 'done',
+  );
+  const client = await cluster.join([stays], false);
+  const inputs = Array.from({ length: count }, () => ({ input: 'stay' }));
+  const started = await client.app.startMany(stays, inputs);
+  const statuses = async () => Promise.all(started.map(({ job }) => job.status()));
+  for (let crashes = 1; crashes <= 2; crashes++) {
+    const link = new Link(cluster.store);
+    const doomed = await cluster.join([stays], { concurrency: 50 }, link.store);
+    await advanceUntil(cluster.clock, async () =>
+      (await statuses()).every(({ status }) => status === 'running'),
+    );
+    link.down = true;
+    const sweeper = await cluster.join([], {});
+    await advanceUntil(cluster.clock, async () =>
+      (await statuses()).every(({ recoveryCount }) => recoveryCount === crashes),
+    );
+    await sweeper.stop();
+    await doomed.idle();
+  }
+  return { cluster, client, stays, statuses };
+}
+
+onEveryStore((fresh) => {
+  test('DEC-2 suspects that wait for one that runs are in nobody’s way, however many they are', async () => {
+    const { cluster, client, stays, statuses } = await suspects(fresh, 12);
+    cluster.clock.advance(1_000);
+    const healthy = await client.app.startMany(
+      stays,
+      Array.from({ length: 20 }, () => ({ input: 'go' })),
+    );
+    const startedAt = cluster.clock.now();
+    const last = await cluster.join([stays], { concurrency: 4 });
+    await advanceUntil(
+      cluster.clock,
+      async () => {
+        const ends = await Promise.all(healthy.map(({ job }) => job.status()));
+        return ends.every(({ status }) => status === 'succeeded');
+      },
+      { atMost: '10m' },
+    );
+    expect(cluster.clock.now() - startedAt).toBeLessThan(5_000);
+    expect((await statuses()).filter(({ status }) => status === 'running')).toHaveLength(1);
+    await last.stop();
+    // The next worker runs another one: they were stepped over, not forgotten.
+    const next = await cluster.join([stays], { concurrency: 4 });
+    await advanceUntil(cluster.clock, async () =>
+      (await statuses()).some(({ status }) => status === 'running'),
+    );
+    await next.stop();
+  });
+
+  test('TSK-7 jobs that a claim leaves use up nothing of the rate', async () => {
+    const { cluster, client, stays } = await suspects(fresh, 3, { limit: 6, per: '1h' });
+    cluster.clock.advance(3_600_000);
+    await cluster.join([stays], { concurrency: 10 });
+    cluster.clock.advance(10_000);
+    const healthy = await client.app.startMany(
+      stays,
+      Array.from({ length: 5 }, () => ({ input: 'go' })),
+    );
+    await advanceUntil(
+      cluster.clock,
+      async () => {
+        const ends = await Promise.all(healthy.map(({ job }) => job.status()));
+        return ends.every(({ status }) => status === 'succeeded');
+      },
+      { atMost: '30m' },
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { popFrom, pushTo } from '../engine/earliest-heap.js';
+
+type Waiting = { readonly at: number; readonly deliver: (value: never) => void; readonly value: unknown };
+
+/**
+ * Hands out one thing in each turn of the event loop, the earliest place first. Whoever gets one has come to all that
+ * follows from it before the next is handed out, however many promises lie in between.
+ */
+export class Turns {
+  /** A heap, the earliest on top: of parallel steps ten thousands may wait. */
+  readonly #waiting: Waiting[] = [];
+  #isTaken = false;
+  /** Called when all that waited has been handed out. */
+  onIdle: (() => void) | null = null;
+
+  get isBusy(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** Nothing waits, and nothing was handed out in this turn. */
+  get isFree(): boolean {
+    return !this.#isTaken;
+  }
+
+  /** Nothing more is handed out before the next turn. */
+  take(): void {
+    if (this.#isTaken) return;
+    this.#isTaken = true;
+    setImmediate(() => this.#begin());
+  }
+
+  /** Calls `deliver` with `value` once it is the turn of this place. */
+  wait<T>(at: number, deliver: (value: T) => void, value: T): void {
+    pushTo(this.#waiting, { at, deliver, value });
+    this.take();
+  }
+
+  #begin(): void {
+    this.#isTaken = false;
+    const first = popFrom(this.#waiting);
+    if (first === undefined) return;
+    this.take();
+    first.deliver(first.value as never);
+    if (!this.isBusy) this.onIdle?.();
+  }
+}
