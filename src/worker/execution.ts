@@ -209,8 +209,9 @@ export class Execution {
 
   async #sleepUntil(expiresAt: number, label: string): Promise<void> {
     const ref = this.begin(`$pause:${label}`, 'pause');
-    await this.waits.wait({ ...ref, key: `timer:${stepKey(ref)}`, kind: 'timer', reason: null, expiresAt });
-    this.end(ref);
+    const key = `timer:${stepKey(ref)}`;
+    const ended = this.waits.wait({ ...ref, key, kind: 'timer', reason: null, expiresAt });
+    await ended.finally(() => this.end(ref));
   }
 }
 

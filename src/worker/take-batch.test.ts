@@ -53,7 +53,7 @@ describe('commits of parallel steps stay of bearable size', () => {
       task({ name: 'job' }, ({ step }) => all(() => step.run('s', () => BIG)).then(() => 1)),
     ],
     ['signals', task({ name: 'job' }, ({ step }) => all((n) => step.waitFor(`w${n}`)).then(() => 1))],
-  ])('GUA-11 whatever makes them large: %s', async (_, job) => {
+  ])('whatever makes them large: %s', async (_, job) => {
     const cluster = newCluster();
     let largest = 0;
     const store: Store = {

@@ -37,12 +37,12 @@ async function transact(
   const { step: name } = ref;
   const startedAt = engine.now();
   const transaction = await execution.read(() => engine.store.begin());
-  // An attempt that is over answers nothing any more: the connection must not wait for it.
-  const settled = execution.undoAtEnd(() => transaction.rollback());
   if (attempt.isOver) {
     await transaction.rollback();
     return never();
   }
+  // An attempt that is over answers nothing any more: the connection must not wait for it.
+  const settled = execution.undoAtEnd(() => transaction.rollback());
   const { stepTimeoutMs: timeoutMs } = attempt.job.spec;
   try {
     const output = await execution.during(async () => {
