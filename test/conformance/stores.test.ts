@@ -17,6 +17,7 @@ import {
   type Topic,
 } from '../../src/testkit/index.js';
 import { cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { LONG } from '../long-mode.js';
 
 let postgres: PostgresServer;
 beforeAll(async () => {
@@ -73,7 +74,7 @@ const STORES: Readonly<Record<string, Fresh>> = {
   },
   postgres: onPostgres(),
   /** Nobody listens, and nothing is prepared. */
-  'postgres with prepare=false': onPostgres('?prepare=false'),
+  ...(LONG && { 'postgres with prepare=false': onPostgres('?prepare=false') }),
 };
 
 /** The dearest: what they see to is the same whether anybody listens or not. */
