@@ -40,13 +40,11 @@ export function hostEffect(step: Step, { clock, recorder, runId }: Around): Effe
     },
     async reconcile({ step: name, host, probe: asked }, { signal }) {
       const tell = (message: string): void => recorder.progress({ step: name, host: host.name, message });
-      const found =
-        asked &&
-        (await hostCommand(host, asked, { clock, signal, onOutput: () => undefined }).catch(() => null));
+      const found = asked && (await askProbe(host, asked, { clock, signal }));
       if (found?.exit === 0)
         return happened({ ok: true, changed: true, exit: 0, message: null, stdout: found.stdout });
       if (found?.exit === 1) return notHappened();
-      const why = asked ? 'and its probe cannot tell' : 'and it has no probe';
+      const why = found ? `and its probe cannot tell (${found.message})` : 'and it has no probe';
       tell(
         `it was begun and nobody knows how it ended, ${why}: look at the host, then say ` +
           `pawl effects resolve ${runId} <step> --happened, --not-happened or --fail`,
@@ -54,6 +52,19 @@ export function hostEffect(step: Step, { clock, recorder, runId }: Around): Effe
       return cannotTell();
     },
   });
+}
+
+/** What the probe says, also where it could not be asked. */
+function askProbe(
+  host: Host,
+  probe: Command,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<Pick<Outcome, 'exit' | 'message' | 'stdout'>> {
+  return hostCommand(host, probe, { clock, signal, onOutput: () => undefined }).catch((error: unknown) => ({
+    exit: null,
+    message: error instanceof Error ? error.message : String(error),
+    stdout: '',
+  }));
 }
 
 export function probeCommand(argv: readonly string[], command: Command): Command {

@@ -86,7 +86,7 @@ async function killedIn(folder: string): Promise<void> {
   await ended;
 }
 
-/** Three steps on three hosts. Each action leaves a line that is counted, and a probe finds it. */
+/** Three steps on three hosts. Each action leaves a line that is counted, and a probe finds it. (`grep` alone ends with 2 where there is no file yet, which tells nothing.) */
 const GRID = `version: 1
 name: grid
 inventory: { hosts: { a: { connection: local }, b: { connection: local }, c: { connection: local } } }
@@ -95,7 +95,7 @@ ${['one', 'two', 'three']
   .map(
     (step) =>
       `  - { name: ${step}, action: shell.run, args: { script: 'echo {{ host.name }} >> ${step}; sleep 0.2' }, ` +
-      `probe: [grep, -q, '{{ host.name }}', ${step}], probe_after: 100ms }`,
+      `probe: [sh, -c, 'test -f ${step} && grep -q {{ host.name }} ${step}'], probe_after: 100ms }`,
   )
   .join('\n')}
 `;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pawl } from '../../src/index.js';
+import { pawl, runStates } from '../../src/index.js';
 import { MarkedOutput, quoted } from '../../src/runner/ssh.js';
 import { applyText, newFolder, outputOf, SILENT, statuses } from './apply-text.js';
 import { fakeSsh } from './fake-ssh.js';
@@ -139,6 +139,39 @@ describe('RST-13 on hosts behind ssh', () => {
       expect(calls().length).toBe(2);
     },
   );
+
+  test.each([
+    ['flaky', ': LOSE', 'exit 2: '],
+    ['lost', 'true', "the connection to 'lost' was lost"],
+  ])('a probe that cannot tell (on %s): the run waits, and its state says why', async (host, script, why) => {
+    fakeSsh();
+    const store = `sqlite:${join(newFolder(), 'pawl.db')}`;
+    const operator = await pawl({ store, log: SILENT });
+    const states = await runStates({ store });
+    let id = '';
+    const said: (string | null | undefined)[] = [];
+    const decide = async (): Promise<void> => {
+      said.push((await states.find(id))?.steps[0]?.hosts[host]?.message);
+      const by = 'ann';
+      await operator.resolveEffect(id, { step: `s@${host}`, verdict: 'happened', result: null, by });
+    };
+    const applied = await applyText(
+      `steps: [{ name: s, action: shell.run, args: { script: '${script}' }, probe: [grep, x, no-such-file], probe_after: 1ms }]`,
+      {
+        hosts: `{ ${host}: {} }`,
+        store,
+        runs: store,
+        onStarted: (runId) => (id = runId),
+        onWaiting: (sentence) => {
+          if (sentence.includes('an operator must decide')) void decide();
+        },
+      },
+    );
+    expect(said).toEqual([expect.stringContaining(`its probe cannot tell (${why}`)]);
+    expect(statuses(applied)).toEqual({ s: { [host]: 'success' } });
+    await states.close();
+    await operator.close();
+  });
 });
 
 test('the marks of a command are taken out of its output, however it arrives', () => {
