@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../client/system-clock.js';
 import type { Guarantee } from './cells.js';
-import { eventually } from './eventually.js';
+import { eventually, InVain } from './eventually.js';
 import { LEASE_MS, POLL_MS } from './trial.js';
-import { prepare } from './trial-worker.js';
+import { prepare, type Worker } from './trial-worker.js';
 import { JOB_FOUND, JOB_GONE, sightings } from './witness.js';
 import type { Program } from './worker-process.js';
 
@@ -31,15 +31,16 @@ export async function loseMemory(program: Program): Promise<MemoryLoss> {
   const seen = (what: string) => sightings(witness).some((one) => one.what === what);
   try {
     await first.worker.process.order({ ...told, starts: true, armed: first.armed });
-    await eventually(() => seen('charge') || null, 'a job in memory is within a tool');
+    await until(first.worker, 'a job in memory is within a tool', () => seen('charge'));
     await first.worker.process.kill();
     const before = sightings(witness).length;
     await rest();
     const down = sightings(witness).length - before;
     await second.worker.process.order({ ...told, starts: false, armed: second.armed });
-    await eventually(
-      () => seen(JOB_FOUND) || seen(JOB_GONE) || null,
+    await until(
+      second.worker,
       'another process has looked for the job',
+      () => seen(JOB_FOUND) || seen(JOB_GONE),
     );
     await rest();
     const after = sightings(witness).length - before - down - 1;
@@ -60,6 +61,15 @@ export async function loseMemory(program: Program): Promise<MemoryLoss> {
     await Promise.all([first.worker.process.kill(), second.worker.process.kill()]);
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Not any longer, once the process is gone that should bring it about. */
+async function until({ process }: Worker, what: string, isSo: () => boolean): Promise<void> {
+  await eventually(() => {
+    if (isSo()) return true;
+    if (process.isGone) throw new InVain(what);
+    return null;
+  }, what);
 }
 
 /** For longer than a worker takes to take over what another has left. */

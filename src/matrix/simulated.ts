@@ -12,6 +12,7 @@ import {
 import { InVain } from './eventually.js';
 import { loseMemory, type LossFound, type MemoryLoss } from './memory-loss.js';
 import type { Cell, Row } from './outcome.js';
+import { MOST_MISSES } from './run-matrix.js';
 import { sum } from './run-trial.js';
 import { SIMULATED, strikeOf, type SimStrike } from './simulated-faults.js';
 import type { Program } from './worker-process.js';
@@ -78,10 +79,13 @@ export async function simulatedMatrix({
 /** Fewer than were asked for, or none, if processes do not do as they are told. */
 async function lossesOf(program: Program, trials: number): Promise<MemoryLoss[]> {
   const losses: MemoryLoss[] = [];
-  try {
-    while (losses.length < trials) losses.push(await loseMemory(program));
-  } catch (error) {
-    if (!(error instanceof InVain)) throw error;
+  for (let misses = 0; losses.length < trials && misses < MOST_MISSES;) {
+    try {
+      losses.push(await loseMemory(program));
+    } catch (error) {
+      if (!(error instanceof InVain)) throw error;
+      misses += 1;
+    }
   }
   return losses;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { onEveryStore, type Fresh } from '../../test/on-every-store.js';
-import { task } from '../client/task.js';
+import type { Pawl } from '../client/app.js';
+import { task, type AnyTask } from '../client/task.js';
 import type { TaskRate } from '../client/task-limits.js';
 import { advanceUntil, Link } from '../testkit/index.js';
 
@@ -31,24 +32,25 @@ async function suspects(fresh: Fresh, count: number, rateLimit?: TaskRate) {
   return { cluster, client, stays, statuses };
 }
 
+/** So many that end as soon as they run. */
+async function startHealthy(app: Pawl, stays: AnyTask, count: number) {
+  const inputs = Array.from({ length: count }, () => ({ input: 'go' }));
+  const started = await app.startMany(stays, inputs);
+  const succeeded = async (): Promise<boolean> => {
+    const ends = await Promise.all(started.map(({ job }) => job.status()));
+    return ends.every(({ status }) => status === 'succeeded');
+  };
+  return { succeeded };
+}
+
 onEveryStore((fresh) => {
   test('DEC-2 suspects that wait for one that runs are in nobody’s way, however many they are', async () => {
     const { cluster, client, stays, statuses } = await suspects(fresh, 12);
     cluster.clock.advance(1_000);
-    const healthy = await client.app.startMany(
-      stays,
-      Array.from({ length: 20 }, () => ({ input: 'go' })),
-    );
+    const { succeeded } = await startHealthy(client.app, stays, 20);
     const startedAt = cluster.clock.now();
     const last = await cluster.join([stays], { concurrency: 4 });
-    await advanceUntil(
-      cluster.clock,
-      async () => {
-        const ends = await Promise.all(healthy.map(({ job }) => job.status()));
-        return ends.every(({ status }) => status === 'succeeded');
-      },
-      { atMost: '10m' },
-    );
+    await advanceUntil(cluster.clock, succeeded, { atMost: '10m' });
     expect(cluster.clock.now() - startedAt).toBeLessThan(5_000);
     expect((await statuses()).filter(({ status }) => status === 'running')).toHaveLength(1);
     await last.stop();
@@ -65,17 +67,7 @@ onEveryStore((fresh) => {
     cluster.clock.advance(3_600_000);
     await cluster.join([stays], { concurrency: 10 });
     cluster.clock.advance(10_000);
-    const healthy = await client.app.startMany(
-      stays,
-      Array.from({ length: 5 }, () => ({ input: 'go' })),
-    );
-    await advanceUntil(
-      cluster.clock,
-      async () => {
-        const ends = await Promise.all(healthy.map(({ job }) => job.status()));
-        return ends.every(({ status }) => status === 'succeeded');
-      },
-      { atMost: '30m' },
-    );
+    const { succeeded } = await startHealthy(client.app, stays, 5);
+    await advanceUntil(cluster.clock, succeeded, { atMost: '30m' });
   });
 });

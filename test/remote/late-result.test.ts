@@ -27,6 +27,17 @@ async function openProxy(target: string): Promise<{ proxy: LossyProxy; url: stri
   return { proxy, url };
 }
 
+/** A worker that can be cut off, within its effect. */
+async function startBehindProxy(target: string, key: string) {
+  const { proxy, url } = await openProxy(target);
+  const { charge, finish } = anEffect();
+  const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 1));
+  const worker = await remoteApp(url, { key, tasks: [order] });
+  const { job } = await worker.start(order, null);
+  await expect.poll(() => finish.length).toBe(1);
+  return { proxy, order, job, finish };
+}
+
 async function expectAlert(app: Pawl, jobId: string): Promise<void> {
   await expect
     .poll(() => app.alerts.list({ tenantId: 'acme' }))
@@ -35,12 +46,7 @@ async function expectAlert(app: Pawl, jobId: string): Promise<void> {
 
 test('GUA-4 a late result of a remote worker is kept, and the server raises the alert', async () => {
   const { app, serving, key } = await groundOn('memory:');
-  const { proxy, url } = await openProxy(serving.url);
-  const { charge, finish } = anEffect();
-  const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 1));
-  const cutOff = await remoteApp(url, { key: await key(), tasks: [order] });
-  const { job } = await cutOff.start(order, null);
-  await expect.poll(() => finish.length).toBe(1);
+  const { proxy, order, job, finish } = await startBehindProxy(serving.url, await key());
   proxy.fate = () => 'there';
 
   await remoteApp(serving.url, { key: await key(), tasks: [order] });
@@ -103,12 +109,7 @@ test('GUA-4 a result is late if its worker was given up while the server kept it
     },
   };
   const { app, serving, key } = await groundOn(store);
-  const { proxy, url } = await openProxy(serving.url);
-  const { charge, finish } = anEffect();
-  const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 1));
-  const cutOff = await remoteApp(url, { key: await key(), tasks: [order] });
-  const { job } = await cutOff.start(order, null);
-  await expect.poll(() => finish.length).toBe(1);
+  const { proxy, order, job, finish } = await startBehindProxy(serving.url, await key());
   finish[0]?.('first');
   await expect.poll(() => keep.length).toBe(1);
   proxy.fate = () => 'there';

@@ -110,6 +110,11 @@ function takesPlace({ timing, catchUp }: Schedule, fireAt: Timestamp, now: Times
   return timing.type === 'at' || catchUp === 'all' || fireAt >= now - MISSED_AFTER_MS;
 }
 
+/** Throws what is wrong with the jobs that a schedule would make: nobody is there to be told when it fires. */
+export function expectFireable(engine: Engine, schedule: Schedule, fireAt: Timestamp): void {
+  createItem(engine, firingOf(engine, schedule, fireAt), 'scheduler');
+}
+
 /** Starts the job of one firing; one that another has started is as good. */
 export async function fire(
   engine: Engine,

@@ -3,7 +3,7 @@ import type { JsonText } from '../../kernel/index.js';
 import type { RecordPut } from '../../ports/store.js';
 import type { Engine } from '../engine.js';
 import type { TaskSettings } from '../new-job.js';
-import { fire } from './fire.js';
+import { expectFireable, fire } from './fire.js';
 import {
   CATCH_UP_POLICIES,
   nextRow,
@@ -83,12 +83,15 @@ async function put(
     const asked = { timing, overlap, catchUp, ...work };
     if (known && isSame(known, asked)) return { schedule: known, isNew: false };
     const cursor = timing.type === 'at' ? timing.at : nextFire(timing, now);
+    if (cursor === null) throw invalid(timing.type, 'never fires');
     const body: ScheduleBody = known
-      ? { ...known, ...asked, cursor, waiting: [] }
+      ? { ...known, ...asked, cursor, ...withoutWaiting(known) }
       : { ...asked, paused, cursor, lastFireAt: null, lastJobId: null, skipped: 0, createdAt: now };
     const named = key === null ? body : { ...body, key };
     const version = known?.version ?? 0;
-    const row = nextRow({ ...named, tenantId, scheduleId, version, nextFireAt: null }, {});
+    const next: Schedule = { ...named, tenantId, scheduleId, version, nextFireAt: null };
+    expectFireable(engine, next, cursor);
+    const row = nextRow(next, {});
     if ((await engine.store.putSchedule(row, version, owner?.leadTo(scheduleId))).saved) {
       if (row.nextFireAt !== null) engine.bells.schedules.ringAt(row.nextFireAt, now);
       return { schedule: readSchedule(row), isNew: known === null };
@@ -133,12 +136,18 @@ export async function pauseSchedule(engine: Engine, ref: ScheduleRef): Promise<v
 }
 
 export async function resumeSchedule(engine: Engine, ref: ScheduleRef): Promise<void> {
-  await change(engine, ref, ({ paused, timing, cursor }) =>
-    paused
-      ? { paused: false, waiting: [], cursor: timing.type === 'at' ? cursor : nextFire(timing, engine.now()) }
-      : {},
-  );
+  await change(engine, ref, (schedule) => {
+    const { paused, timing, cursor } = schedule;
+    if (!paused) return {};
+    const next = timing.type === 'at' ? cursor : nextFire(timing, engine.now());
+    return { paused: false, cursor: next, ...withoutWaiting(schedule) };
+  });
   engine.bells.schedules.ring();
+}
+
+/** Firings that wait for the job before them are left out where a schedule begins anew. */
+function withoutWaiting({ skipped, waiting = [] }: Schedule): Pick<ScheduleBody, 'skipped' | 'waiting'> {
+  return { waiting: [], skipped: skipped + waiting.length };
 }
 
 /** A firing out of turn, now. It counts as one of the schedule, whatever its policies. `id`: of the job that it makes. */

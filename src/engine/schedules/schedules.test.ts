@@ -188,17 +188,48 @@ onEveryStore((fresh) => {
     expect((await second.app.schedules.get('hourly')).skipped).toBeGreaterThanOrEqual(58);
   });
 
+  test('TSK-7 overlap queue: firings that wait are counted as left out when the schedule begins anew', async () => {
+    const cluster = await fresh.cluster();
+    const long = task({ name: 'long' }, ({ step }) => step.waitFor('end'));
+    const { app } = await cluster.join([long], { lease: '5h', poll: '1m' });
+    const queued: ScheduleDeclaration = { ...hourly, every: '1m', overlap: 'queue' };
+    await app.schedules.put(schedule(long, queued));
+    await pass(cluster, 4.5 * MINUTE);
+    await app.schedules.pause('hourly');
+    await app.schedules.resume('hourly');
+    expect((await app.schedules.get('hourly')).skipped).toBe(3);
+    await pass(cluster, 2 * MINUTE);
+    await app.schedules.put(schedule(long, { ...queued, input: 'other' }));
+    expect((await app.schedules.get('hourly')).skipped).toBe(5);
+    expect(await firingsOf(cluster)).toEqual([MINUTE]);
+  });
+
   test.each<[string, Partial<ScheduleDeclaration>]>([
     ['overlap', { overlap: 'whatever' as 'skip' }],
     ['catchUp', { catchUp: 'some' as 'all' }],
     ['scheduleId', { id: 'not an id' }],
     ['cron', { every: undefined as never, cron: 'x' }],
+    ['cron', { every: undefined as never, cron: '0 0 31 2 *' }],
   ])('TASK_INVALID_SCHEDULE names %s, and nothing is stored', async (field, bad) => {
     const cluster = await fresh.cluster();
     const { app } = await cluster.join([tick], false);
     await expect(app.schedules.put(schedule(tick, { ...hourly, ...bad }))).rejects.toMatchObject({
       code: 'TASK_INVALID_SCHEDULE',
       details: { field },
+    });
+    expect(await app.schedules.list()).toEqual([]);
+  });
+
+  test('TSK-4 a schedule whose jobs could not be made is refused, and nothing is stored', async () => {
+    const cluster = await fresh.cluster();
+    const keyed = task(
+      { name: 'keyed', concurrency: { key: () => 'k'.repeat(300), limit: 1 } },
+      () => undefined,
+    );
+    const { app } = await cluster.join([keyed], false);
+    await expect(app.schedules.put(schedule(keyed, hourly))).rejects.toMatchObject({
+      code: 'INVALID_OPTION',
+      message: expect.stringContaining('concurrencyKey') as string,
     });
     expect(await app.schedules.list()).toEqual([]);
   });

@@ -43,6 +43,18 @@ describe('TSK-4 clocks that are put forward or back', () => {
       ],
     ],
     [
+      'Berlin, spring: of several hours the one that is left out is',
+      { cron: '15 1-4 * * *', zone: 'Europe/Berlin' },
+      '2026-03-28T12:00:00Z',
+      ['2026-03-29T00:15Z', '2026-03-29T01:15Z', '2026-03-29T02:15Z', '2026-03-29T23:15Z'],
+    ],
+    [
+      'Berlin, autumn: of several hours the one that comes twice does',
+      { cron: '0 */2 * * *', zone: 'Europe/Berlin' },
+      '2026-10-24T22:30:00Z',
+      ['2026-10-25T00:00Z', '2026-10-25T01:00Z', '2026-10-25T03:00Z'],
+    ],
+    [
       'Berlin, spring: 02:30 is left out, and fires at 03:00',
       { cron: '30 2 * * *', zone: 'Europe/Berlin' },
       '2026-03-28T12:00:00Z',

@@ -62,8 +62,9 @@ export function readTiming(when: When, now: Timestamp): Timing {
 }
 
 /**
- * The first firing after a moment; null if there is none. In a zone whose clocks are put forward, a time that is left out
- * fires at the end of the gap; where they are put back, a time that comes twice fires the first time.
+ * The first firing after a moment; null if there is none. In a zone whose clocks are put forward, a time of day that is left out
+ * fires at the end of the gap; where they are put back, one that comes twice fires the first time. A pattern that names several hours
+ * goes by the clock on the wall: hours that are left out are, and those that come twice do.
  */
 export function nextFire(timing: Timing, after: Timestamp): Timestamp | null {
   switch (timing.type) {
