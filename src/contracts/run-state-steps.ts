@@ -51,8 +51,24 @@ export type StepChange = {
   readonly error: StepError | null;
 };
 
-/** The steps that an event moves. */
-export function stepChangesOf(event: Event): StepChange[] {
+/** Events that end a run, and with it the steps that are under way. */
+const ENDS: ReadonlySet<Event['type']> = new Set(['job.succeeded', 'job.failed', 'job.cancelled']);
+
+/** Whether an event may move steps. Which of them end with a run only its log tells. */
+export function mayMoveSteps(event: Event): boolean {
+  return ENDS.has(event.type) || newsOf(event).some(({ step }) => !isOurs(step));
+}
+
+/** The steps that the last of a log's changes moves. */
+export function stepsMovedBy(changes: readonly Change[]): StepChange[] {
+  const event = changes.at(-1)?.event;
+  if (event === undefined) return [];
+  if (!ENDS.has(event.type)) return stepChangesOf(event);
+  const underWay = [...progressOf(changes)].filter(([, { status }]) => status === 'running');
+  return underWay.map(([step]) => ({ step, status: 'interrupted', error: null }));
+}
+
+function stepChangesOf(event: Event): StepChange[] {
   return newsOf(event)
     .filter(({ step }) => !isOurs(step))
     .map(({ status, error = null, ...ref }) => ({ step: shownName(ref), status, error }));
@@ -66,6 +82,18 @@ const shownName = ({ step, occurrence }: StepRef): string =>
 
 /** The steps that a log speaks of, in the order in which they first appear. A job's own step runs on no host. */
 export function stepsOf(job: Job, changes: readonly Change[]): StepSnapshot[] {
+  return [...progressOf(changes)].map(([name, { status, startedAt, finishedAt, message }]) => ({
+    name,
+    status: status === 'running' && isTerminal(job.status) ? 'interrupted' : status,
+    started_at: utcOrNull(startedAt),
+    finished_at: utcOrNull(finishedAt),
+    message,
+    hosts: {},
+  }));
+}
+
+/** How far each step has come, by its name. */
+function progressOf(changes: readonly Change[]): Map<string, Progress> {
   const steps = new Map<string, Progress>();
   for (const { event } of changes) {
     for (const { step, occurrence, error: _error, ...news } of newsOf(event)) {
@@ -79,14 +107,7 @@ export function stepsOf(job: Job, changes: readonly Change[]): StepSnapshot[] {
       });
     }
   }
-  return [...steps].map(([name, { status, startedAt, finishedAt, message }]) => ({
-    name,
-    status: status === 'running' && isTerminal(job.status) ? 'interrupted' : status,
-    started_at: utcOrNull(startedAt),
-    finished_at: utcOrNull(finishedAt),
-    message,
-    hosts: {},
-  }));
+  return steps;
 }
 
 /** What an event says about steps. */

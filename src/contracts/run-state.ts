@@ -1,7 +1,7 @@
 import type { Change, Job, Status } from '../kernel/index.js';
 import { statusChangesOf, statusesShownAs, type Contract } from './contract.js';
 import type { Machine } from './machine.js';
-import { stepChangesOf, stepsOf, type StepSnapshot, type StepState } from './run-state-steps.js';
+import { stepsMovedBy, stepsOf, type StepSnapshot, type StepState } from './run-state-steps.js';
 import { utc, utcOrNull } from './utc.js';
 
 export type RunState = 'queued' | 'running' | 'success' | 'failed' | 'canceled' | 'interrupted';
@@ -108,9 +108,13 @@ export function runCallbacks(changes: readonly Change[]): RunCallback[] {
   });
 }
 
-/** One callback for each change of a step. A job's own step runs on no host. */
-export function stepCallbacks(changes: readonly Change[]): RunCallback[] {
-  return changes.flatMap((change) => stepChangesOf(change.event).map((moved) => callbackOf(change, moved)));
+/** One callback for each change of a step in one commit of a log. A job's own step runs on no host. */
+export function stepCallbacks(changes: readonly Change[], rev: number): RunCallback[] {
+  return changes.flatMap((change, index) =>
+    change.rev === rev
+      ? stepsMovedBy(changes.slice(0, index + 1)).map((moved) => callbackOf(change, moved))
+      : [],
+  );
 }
 
 function callbackOf(

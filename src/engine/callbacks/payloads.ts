@@ -18,7 +18,7 @@ export function callbacksOf(
   changes: readonly Change[],
   rev: number,
 ): readonly unknown[] {
-  const steps = events.includes('step') ? stepCallbacks(changes.filter((change) => change.rev === rev)) : [];
+  const steps = events.includes('step') ? stepCallbacks(changes, rev) : [];
   return events.includes('status') ? [...steps, ...payloadsOf(contract, changes, rev)] : steps;
 }
 

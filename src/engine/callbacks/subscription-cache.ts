@@ -1,4 +1,4 @@
-import { stepChangesOf, type ContractName } from '../../contracts/index.js';
+import { mayMoveSteps, type ContractName } from '../../contracts/index.js';
 import type { Event, Timestamp } from '../../kernel/index.js';
 import type { Clock } from '../../ports/clock.js';
 import type { NewOutboxEntry, Store } from '../../ports/store.js';
@@ -109,7 +109,7 @@ export class Subscriptions {
     if (interested === undefined) return [];
     const telling = events.filter(({ type }) => !SILENT.has(type));
     const movesStatus = telling.some(({ type }) => !ONLY_GUARANTEES.has(type));
-    const movesStep = events.some((event) => stepChangesOf(event).length > 0);
+    const movesStep = events.some(mayMoveSteps);
     if (telling.length === 0 && !movesStep) return [];
     const dueAt = this.#from.now();
     return interested

@@ -67,3 +67,23 @@ test.each([
     expect(ids.size).toBeLessThanOrEqual(letters);
   },
 );
+
+test('RST-11 a step that was under way when its run was cancelled is told of as interrupted, others are not', async () => {
+  const { courier, heard } = receiver();
+  const asks = task({ name: 'asks' }, async ({ step }) => {
+    await step.run('look', () => 1);
+    await step.waitFor('answer');
+  });
+  const rig = await testApp({ tasks: [asks], courier });
+  onTestFinished(() => rig.stop());
+  await rig.app.callbacks.subscribe({ url: 'https://a.example/hook', events: ['step'] });
+  const { job } = await rig.app.start(asks, null);
+  await advanceUntil(rig.clock, async () => (await job.status()).status === 'waiting');
+  await job.cancel();
+  await advanceUntil(rig.clock, () => heard.length === 3);
+  expect(heard.map(({ step, status }) => [step, status])).toEqual([
+    ['look', 'success'],
+    ['answer', 'running'],
+    ['answer', 'interrupted'],
+  ]);
+});
