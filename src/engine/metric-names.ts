@@ -55,6 +55,11 @@ export const METRICS = {
     labels: ['quantile'],
     help: 'How late timers of this process are, since the last look.',
   },
+  pawl_feed_lag_seconds: {
+    kind: 'gauge',
+    labels: [],
+    help: 'How long the event feed has been held back, on Postgres by a transaction that goes on.',
+  },
   pawl_streams: { kind: 'gauge', labels: [], help: 'Readers of event streams.' },
   pawl_store_up: { kind: 'gauge', labels: [], help: '1 while the store can be used, else 0.' },
 } as const satisfies Readonly<Record<`pawl_${string}`, Metric>>;

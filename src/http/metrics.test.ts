@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { fatal, task } from '../index.js';
 import { Pawl } from '../client/pawl.js';
 import { METRICS } from '../engine/metric-names.js';
-import { testApp } from '../testkit/index.js';
+import type { Store } from '../ports/store.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import { fakeClock, T0, testApp } from '../testkit/index.js';
 import { LoopLag } from './loop-lag.js';
 import { Metrics } from './metrics.js';
 
@@ -36,6 +38,7 @@ test('JOB-14 jobs and dead letters are counted, of the tenant that asks only', a
   expect(text).toContain('\npawl_dlq_entries_total{tenant="acme"} 1\n');
   expect(text).toContain('\npawl_jobs_finished_total{status="failed"} 1\n');
   expect(text).toContain('\npawl_claim_wait_seconds_bucket{le="+Inf"} 3\n');
+  expect(text).toContain('\npawl_feed_lag_seconds 0\n');
   expect(text).toContain('\npawl_streams 3\n');
   expect(text).toContain('\npawl_store_up 1\n');
   expect(text).not.toContain('globex');
@@ -54,5 +57,15 @@ test('names from outside cannot break the format', async () => {
   await app.start(odd, null);
   const text = await new Metrics(Pawl.inside(app).engine, { lag, streams: () => 0 }).text('default');
   expect(text).toContain('pawl_queue_oldest_seconds{queue="a\\"b\\\\c"} 0');
+  await stop();
+});
+
+test('JOB-14 how long the feed is held back is told', async () => {
+  const clock = fakeClock(T0);
+  const feedHeldBack: Store['feedHeldBack'] = async () => ({ now: T0, since: T0 - 7_500 });
+  const store = { ...memoryStore({ clock }), feedHeldBack };
+  const { app, stop } = await testApp({ tasks: [], work: false, clock, store });
+  const metrics = new Metrics(Pawl.inside(app).engine, { lag, streams: () => 0 });
+  expect(await metrics.text('default')).toContain('\npawl_feed_lag_seconds 7.5\n');
   await stop();
 });

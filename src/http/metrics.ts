@@ -10,6 +10,7 @@ export type Stock = {
   readonly live: readonly LiveCount[];
   readonly letters: readonly TenantCount[];
   readonly heads: readonly LaneHead[];
+  readonly feedHeldBackSince: Timestamp | null;
   readonly now: Timestamp;
 };
 
@@ -30,7 +31,7 @@ export class Metrics {
   readonly #engine: Engine;
   readonly #lag: LoopLag;
   readonly #streams: (() => number) | null;
-  #stock: Stock = { live: [], letters: [], heads: [], now: 0 };
+  #stock: Stock = { live: [], letters: [], heads: [], feedHeldBackSince: null, now: 0 };
   #freshUntil = Number.NEGATIVE_INFINITY;
   /** The first count, which all wait for that come before it is there; later ones nobody waits for but who asked. */
   #first: Promise<void> | null = null;
@@ -44,10 +45,10 @@ export class Metrics {
 
   /** What the store last told of a tenant. */
   async stockOf(tenantId: string): Promise<Stock> {
-    const { live, letters, heads, now } = await this.#look();
+    const { live, letters, heads, ...rest } = await this.#look();
     const own = <T extends { readonly tenantId: string }>(all: readonly T[]): T[] =>
       all.filter((one) => one.tenantId === tenantId);
-    return { live: own(live), letters: own(letters), heads: own(heads), now };
+    return { live: own(live), letters: own(letters), heads: own(heads), ...rest };
   }
 
   /** What concerns tenants is shown of one only. */
@@ -73,7 +74,7 @@ export class Metrics {
   }
 
   async #ofServer(tenantId: string, streams: () => number): Promise<string[]> {
-    const { live, letters, heads, now } = await this.stockOf(tenantId);
+    const { live, letters, heads, feedHeldBackSince, now } = await this.stockOf(tenantId);
     return [
       ...write(
         'pawl_jobs',
@@ -84,6 +85,7 @@ export class Metrics {
         letters.map(({ count }) => ({ labels: { tenant: tenantId }, value: count })),
       ),
       ...write('pawl_queue_oldest_seconds', oldest(heads, now)),
+      ...write('pawl_feed_lag_seconds', [{ value: Math.max(0, now - (feedHeldBackSince ?? now)) / 1_000 }]),
       ...write('pawl_streams', [{ value: streams() }]),
     ];
   }
@@ -105,12 +107,14 @@ export class Metrics {
   async #count(startedAt: number): Promise<void> {
     const { clock, store, log } = this.#engine;
     try {
-      const [live, letters, heads] = await Promise.all([
-        store.liveCounts(),
-        store.dlqOpen(),
-        store.heads({ limit: MOST_HEADS }),
-      ]);
-      this.#stock = { live: live.counts, letters: letters.tenants, heads: heads.heads, now: heads.now };
+      const [{ counts: live }, { tenants: letters }, { heads }, { since: feedHeldBackSince, now }] =
+        await Promise.all([
+          store.liveCounts(),
+          store.dlqOpen(),
+          store.heads({ limit: MOST_HEADS }),
+          store.feedHeldBack(),
+        ]);
+      this.#stock = { live, letters, heads, feedHeldBackSince, now };
       this.#freshUntil = startedAt + Math.max(FRESH_MS, (clock.elapsed() - startedAt) * SHARE);
     } catch (error) {
       log.warn('the store could not be counted for /metrics', { error });

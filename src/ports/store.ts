@@ -123,6 +123,8 @@ export interface Store {
   }): Promise<Reply<{ readonly rows: readonly (LogRow & { position: FeedPosition })[] }>>;
   /** Behind everything that the feed shows by now. */
   feedEnd(): Promise<Reply<{ readonly position: FeedPosition }>>;
+  /** Since when the first commit waits that the feed does not show yet, because of a transaction that goes on; null: none does. */
+  feedHeldBack(): Promise<Reply<{ readonly since: Timestamp | null }>>;
   /** Oldest first; `after` is the last of the page before. */
   dlq(filter: {
     tenantId: string | null;

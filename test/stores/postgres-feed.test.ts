@@ -81,6 +81,7 @@ test('what was numbered by another cluster, whose dump was restored, does not ho
   }
   expect((await rig.claim('worker-a')).jobs).toHaveLength(1);
   expect(await revs('job_restored')).toEqual([2]);
+  expect((await rig.store.feedHeldBack()).since).toBe(null);
 });
 
 test('G5 a transaction that stays open holds up no start, claim or end; once it has a number the feed waits for it, and then has everything', async () => {
@@ -121,9 +122,13 @@ test('G5 a transaction that stays open holds up no start, claim or end; once it 
   await runSome();
   const first = ids.toSorted();
   await expect.poll(read).toEqual(first);
+  expect((await store.feedHeldBack()).since).toBe(null);
   await open.query('SELECT pg_current_xact_id()');
   await runSome();
   expect(await read()).toEqual(first);
+  // Since the first of those that were started after it had begun.
+  const { found } = await store.load(ids[150] ?? '');
+  expect((await store.feedHeldBack()).since).toBe(found?.job.createdAt);
   expect((await app.counts()).succeeded).toBe(ids.length);
   await open.query('COMMIT');
   // Every commit of every job, in order, once.

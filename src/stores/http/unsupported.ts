@@ -15,6 +15,7 @@ const BESIDE_THE_STORE = [
   'heads',
   'feed',
   'feedEnd',
+  'feedHeldBack',
   'dlq',
   'dlqItem',
   'putDlqItem',

@@ -115,6 +115,7 @@ export function memoryStore({
     },
     heads: async ({ limit }) => ({ now: now(), heads: laneHeads(tables, now()).slice(0, limit) }),
     feedEnd: async () => ({ now: now(), position: `${tables.lastPosition}` }),
+    feedHeldBack: async () => ({ now: now(), since: null }),
     async dlq({ tenantId, status, after, limit }) {
       const items = [...tables.dlq.values()]
         .filter(

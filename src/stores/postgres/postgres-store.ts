@@ -22,7 +22,7 @@ import { forItself } from './for-itself.js';
 import { heads } from './heads.js';
 import { ReadAhead } from '../read-ahead.js';
 import { UnreadableJobs } from '../unreadable-jobs.js';
-import { counts, due, feed, feedEnd, list, logs, type LogPage } from './reads.js';
+import { counts, due, feed, feedEnd, feedHeldBack, list, logs, type LogPage } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import {
   deleteSchedule,
@@ -137,6 +137,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     counts: (filter) => counts(single, filter),
     feed: (page) => feed(listed, page),
     feedEnd: () => feedEnd(single),
+    feedHeldBack: () => feedHeldBack(single),
     heads: (page) => heads(single, page),
     retrying: (filter) => retrying(listed, filter),
     countLive: (filter) => countLive(listed, filter),

@@ -1,4 +1,4 @@
-import { must, type JobRow, type Status } from '../../kernel/index.js';
+import { decodeEvents, must, type JobRow, type Status, type Timestamp } from '../../kernel/index.js';
 import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { unreadablePosition } from '../feed-position.js';
 import { unreadableCursor } from '../list-cursor.js';
@@ -78,6 +78,19 @@ export async function feedEnd(db: Queries): Promise<Reply<{ position: FeedPositi
   );
   return { now: await db.now(), position: `${row?.xmin ?? '0'}  0` };
 }
+
+/** By the first event that is there behind the end of the feed. What another cluster has numbered, whose dump was restored, is not meant. */
+export async function feedHeldBack(db: Queries): Promise<Reply<{ since: Timestamp | null }>> {
+  const rows = await db.rows<{ body: string }>(
+    `SELECT body FROM ((SELECT xid, body FROM pawl.log WHERE ${HELD_BACK} ORDER BY xid LIMIT 1) UNION ALL
+       (SELECT xid, (SELECT first_body FROM pawl.jobs WHERE job_id = created.job_ids[1]) FROM pawl.created
+        WHERE ${HELD_BACK} ORDER BY xid LIMIT 1)) behind ORDER BY xid LIMIT 1`,
+  );
+  const decoded = decodeEvents(rows[0]?.body ?? '');
+  return { now: await db.now(), since: decoded.ok ? (decoded.events[0]?.at ?? null) : null };
+}
+
+const HELD_BACK = `xid >= pg_snapshot_xmin(pg_current_snapshot()) AND xid < pg_snapshot_xmax(pg_current_snapshot())`;
 
 function readPosition(after: FeedPosition | null): { xid: string; jobId: string; rev: string } {
   if (after === null) return { xid: '0', jobId: '', rev: '0' };

@@ -87,6 +87,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     counts: async (filter) => counts(db, filter),
     feed: async (page) => feed(db, page),
     feedEnd: async () => feedEnd(db),
+    // One writes at a time, and its rows are numbered as they come.
+    feedHeldBack: async () => ({ now: db.now(), since: null }),
     heads: async (page) => heads(db, page),
     retrying: async (filter) => retrying(db, filter),
     countLive: async (filter) => countLive(db, filter),

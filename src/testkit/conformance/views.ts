@@ -145,6 +145,7 @@ export const feed: Topic = {
         (await rig.store.feed({ after, limit: 9 })).rows.map(({ jobId }) => jobId);
       deepStrictEqual(await behind(position), ['job_feed_end_2']);
       deepStrictEqual(await behind(empty.position), ['job_feed_end_1', 'job_feed_end_2']);
+      deepStrictEqual((await rig.store.feedHeldBack()).since, null);
     },
     'a position that is none is refused': async (rig) => {
       for (const after of ['', 'x', "1' OR 1", '-1', '9'.repeat(30), '1 2 x']) {
