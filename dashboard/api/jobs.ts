@@ -113,6 +113,7 @@ export const resolveEffect = (
   verdict: {
     step: string;
     occurrence: number;
+    entry: number;
     verdict: 'happened' | 'notHappened' | 'fail';
     result?: unknown;
   },

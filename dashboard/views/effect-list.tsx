@@ -68,11 +68,11 @@ const VERDICTS = [
 
 type DecideProps = {
   readonly jobId: string;
-  readonly effect: Pick<Effect, 'step' | 'occurrence'>;
+  readonly effect: Pick<Effect, 'step' | 'occurrence' | 'entry'>;
 };
 
 /** An operator's word on an effect that nobody knows the outcome of. */
-export function DecideAction({ jobId, effect: { step, occurrence } }: DecideProps) {
+export function DecideAction({ jobId, effect: { step, occurrence, entry } }: DecideProps) {
   const [verdict, setVerdict] = useState<(typeof VERDICTS)[number][0] | null>(null);
   const [text, setText] = useState('');
   const result = readJson(text);
@@ -96,6 +96,7 @@ export function DecideAction({ jobId, effect: { step, occurrence } }: DecideProp
           {
             step,
             occurrence,
+            entry,
             verdict: verdict ?? 'fail',
             ...(verdict === 'happened' ? { result: result.value } : {}),
           },

@@ -165,22 +165,23 @@ export class Pawl {
     return unknownEffects(this.#engine, tenantId);
   }
 
-  /** Decides on an effect of unknown outcome that a job is parked on. */
+  /** Decides on an effect of unknown outcome that a job is parked on. With `entry`, only if that is the one which was looked into. */
   async resolveEffect(
     jobId: string,
     {
       step,
       occurrence = 1,
+      entry = null,
       by,
       ...decision
-    }: { step: string; occurrence?: number; by: string } & EffectDecision,
+    }: { step: string; occurrence?: number; entry?: number | null; by: string } & EffectDecision,
   ): Promise<void> {
     const verdict =
       decision.verdict === 'happened'
         ? ({ kind: 'happened', result: toJsonText(decision.result, 'the result of the effect') } as const)
         : ({ kind: decision.verdict } as const);
     const authority = { tenantId: null, actor: `operator:${by}` };
-    await resolveEffect(this.#engine, { jobId, step, occurrence, verdict }, authority);
+    await resolveEffect(this.#engine, { jobId, step, occurrence, entry, verdict }, authority);
   }
 
   /** Lets a job go on that was parked because its handler had left its history. */

@@ -35,15 +35,24 @@ export type OperatorVerdict =
   | { readonly kind: 'notHappened' }
   | { readonly kind: 'fail' };
 
+export type OperatorDecision = StepRef & {
+  readonly jobId: string;
+  /** Which entry was looked into; null: whichever its job is parked on. */
+  readonly entry: number | null;
+  readonly verdict: OperatorVerdict;
+};
+
 /** Decides on an effect of unknown outcome that its job is parked on. */
 export async function resolveEffect(
   engine: Engine,
-  { jobId, step, occurrence, verdict }: StepRef & { jobId: string; verdict: OperatorVerdict },
+  { jobId, step, occurrence, entry: meant, verdict }: OperatorDecision,
   { tenantId, actor }: Authority,
 ): Promise<Job> {
   const asked = `decide on ${step}#${occurrence} of job ${jobId}`;
   return order(engine, { jobId, tenantId, actor, asked }, async ({ job }) => {
-    const entry = parkedEntry(job, { step, occurrence });
+    const parkedOn = parkedEntry(job, { step, occurrence });
+    if (parkedOn !== null && meant !== null && meant !== parkedOn) throw anotherEntry(asked, meant, parkedOn);
+    const entry = parkedOn ?? meant ?? 1;
     // Each time: a result that is stored while somebody decides makes the store refuse the decision.
     const { results } = await engine.store.effects(jobId);
     const stored = results.find(
@@ -115,10 +124,18 @@ async function noteAnswer(
 }
 
 /** The entry that an operator is asked about; the first, which the kernel will refuse, if none is. */
-function parkedEntry(job: Job, { step, occurrence }: StepRef): number {
+function parkedEntry(job: Job, { step, occurrence }: StepRef): number | null {
   for (const wait of job.waits) {
     const asked = decidedEntry(wait);
     if (asked?.step === step && asked.occurrence === occurrence) return asked.entry;
   }
-  return 1;
+  return null;
+}
+
+/** Somebody has decided on the one that was meant, and it was entered again: what is known of the one says nothing about the other. */
+function anotherEntry(asked: string, meant: number, parkedOn: number): PawlError {
+  return new PawlError('WAIT_NOT_OPEN', {
+    detail: `cannot ${asked}: entry ${meant} is decided, and the job waits for a decision on entry ${parkedOn}`,
+    details: { entry: parkedOn },
+  });
 }

@@ -63,6 +63,35 @@ test('a failure that the handler caught is the same in a replay: the effect is n
   expect(entries).toBe(1);
 });
 
+test('GUA-4 what an operator knows of one entry decides nothing about the next', async () => {
+  let entries = 0;
+  const fax = effect({
+    name: 'fax',
+    run: (): string => {
+      entries += 1;
+      throw new Error('the line went dead');
+    },
+  });
+  const run = task({ name: 'fax' }, ({ step }) => step.effect('fax', fax, null));
+  const { app, job, until } = await open(run);
+  const first = { step: 'fax', entry: 1, by: 'ada', verdict: 'notHappened' } as const;
+  await until('waiting');
+  await app.resolveEffect(job.id, first);
+  await until('waiting');
+  expect(await app.unknownEffects()).toMatchObject([{ step: 'fax', entry: 2 }]);
+  // Said a second time, by somebody who has not heard that it was entered again: this one may have happened.
+  await expect(app.resolveEffect(job.id, first)).rejects.toMatchObject({
+    code: 'WAIT_NOT_OPEN',
+    details: { entry: 2 },
+  });
+  await app.resolveEffect(job.id, { ...first, entry: 2, verdict: 'happened', result: 'sent' });
+  await until('succeeded');
+  expect([await job.result(), entries]).toEqual(['sent', 2]);
+  await expect(app.resolveEffect(job.id, { ...first, entry: 3 })).rejects.toMatchObject({
+    code: 'INVALID_TRANSITION',
+  });
+});
+
 test('an operator who says that it did not happen lets it be entered again, at no cost', async () => {
   let entries = 0;
   const fax = effect({

@@ -21,6 +21,7 @@ import { table } from '../table.js';
 type Options = Flags & { readonly tenant?: string };
 type ResolveOptions = Options & {
   readonly occurrence: number;
+  readonly entry?: number;
   readonly happened?: string | true;
   readonly notHappened?: boolean;
   readonly fail?: boolean;
@@ -46,6 +47,11 @@ export const registerEffects: Register = (program, shell) => {
     .option('--not-happened', 'it did not: the job may enter it again')
     .option('--fail', 'nobody can tell: the job is given up')
     .addOption(numberOption('--occurrence <n>', 'which use of the step', { least: 1 }).default(1))
+    .addOption(
+      numberOption('--entry <n>', 'the entry that was looked into: refused if the job waits for another', {
+        least: 1,
+      }),
+    )
     .addOption(tenantOption())
     .addOption(byOption())
     .action((jobId: string, step: string, _options: unknown, self: Command) =>
@@ -88,12 +94,12 @@ async function decide(
   { jobId, step, ...options }: ResolveOptions & { jobId: string; step: string },
 ): Promise<number> {
   const verdict = readVerdict(options);
-  const { occurrence, by, tenant: tenantId = null } = options;
+  const { occurrence, entry = null, by, tenant: tenantId = null } = options;
   return withApp(
     shell,
     options,
     async ({ engine }) => {
-      const asked = { jobId, step, occurrence, verdict };
+      const asked = { jobId, step, occurrence, entry, verdict };
       await resolveEffect(engine, asked, { tenantId, actor: `operator:${by}` });
       print(shell.console, {
         json: options.json ?? false,

@@ -130,15 +130,20 @@ export const operationRoutes = [
     body: z.strictObject({
       step: text(200),
       occurrence: z.int().min(1).optional().default(1),
+      entry: z
+        .int()
+        .min(1)
+        .optional()
+        .describe('the entry that was looked into: refused if the job waits for another by now'),
       verdict: z.enum(['happened', 'notHappened', 'fail']),
       result: payload.optional(),
     }),
     answers: { 200: jobView },
     async handle({ engine, caller, params, body }) {
-      const { step, occurrence, verdict: kind, result } = body;
+      const { step, occurrence, entry = null, verdict: kind, result } = body;
       const verdict: OperatorVerdict =
         kind === 'happened' ? { kind, result: toJsonText(result, 'the result of the effect') } : { kind };
-      const asked = { jobId: params.job_id, step, occurrence, verdict };
+      const asked = { jobId: params.job_id, step, occurrence, entry, verdict };
       return ok(jobViewOf(await resolveEffect(engine, asked, caller)));
     },
   }),

@@ -186,7 +186,7 @@ async function foreign(parts: OperateParts, { app }: Client, pick: number): Prom
 /** Decides on effects that nobody else could decide on, by what really happened. */
 export async function settleEffects(parts: OperateParts, { app, host }: Client): Promise<void> {
   const { hits, outside, watch } = parts;
-  for (const { jobId, step, occurrence } of await app.unknownEffects()) {
+  for (const { jobId, step, occurrence, entry } of await app.unknownEffects()) {
     const key = watch.effects.keyOf({ jobId, step, occurrence }) ?? '';
     const denied = watch.effects.asked(null, key);
     const result = outside.resultOf(key);
@@ -199,7 +199,7 @@ export async function settleEffects(parts: OperateParts, { app, host }: Client):
     hits.add('feature', `operator: ${decision.verdict}`);
     if (decision.verdict === 'notHappened') denied();
     try {
-      await app.resolveEffect(jobId, { step, occurrence, by: 'ann', ...decision });
+      await app.resolveEffect(jobId, { step, occurrence, entry, by: 'ann', ...decision });
     } catch (error) {
       if (!(error instanceof PawlError)) throw error;
       hits.add('feature', `answer ${error.code}`);

@@ -25,7 +25,7 @@ const signal = async (engine: Engine, jobId: string): Promise<string> =>
 const resolve = async (engine: Engine, jobId: string): Promise<string> =>
   resolveEffect(
     engine,
-    { jobId, step: 'charge', occurrence: 1, verdict: { kind: 'fail' } },
+    { jobId, step: 'charge', occurrence: 1, entry: null, verdict: { kind: 'fail' } },
     { tenantId: null, actor: 'operator:ann' },
   ).then(
     () => 'ok',
