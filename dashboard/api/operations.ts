@@ -49,12 +49,26 @@ const schedule = object({
   skipped: number,
 });
 export type Schedule = Of<typeof schedule>;
-const schedules = object({ schedules: list(schedule) });
+const schedules = object({ schedules: list(schedule), next_cursor: nullable(text) });
 const SCHEDULES = '/api/v1/schedules';
 const scheduleAt = (id: string): string => `${SCHEDULES}/${encodeURIComponent(id)}`;
 
-export const readSchedules = async (signal: AbortSignal): Promise<readonly Schedule[]> =>
-  (await get(SCHEDULES, schedules, { signal })).schedules;
+export const readSchedules = (query: Query, signal: AbortSignal): Promise<Of<typeof schedules>> =>
+  get(SCHEDULES, schedules, { query, signal });
+/** Pages that are read where one looks for something among them. */
+const MOST_PAGES = 5;
+
+/** A thousand at most: nobody looks for more here. */
+export async function readManySchedules(signal: AbortSignal): Promise<readonly Schedule[]> {
+  const all: Schedule[] = [];
+  let cursor: string | null = '';
+  for (let pages = 0; pages < MOST_PAGES && cursor !== null; pages++) {
+    const page: Of<typeof schedules> = await readSchedules({ cursor, limit: 200 }, signal);
+    all.push(...page.schedules);
+    cursor = page.next_cursor;
+  }
+  return all;
+}
 export const switchSchedule = (id: string, verb: 'pause' | 'resume', once: string): Promise<unknown> =>
   post(`${scheduleAt(id)}/${verb}`, anything, {}, once);
 export const triggerSchedule = (id: string, once: string): Promise<{ readonly job_id: string }> =>

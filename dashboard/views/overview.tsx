@@ -3,7 +3,7 @@ import {
   readOverview,
   readQueues,
   readReady,
-  readSchedules,
+  readManySchedules,
   readUnknownEffects,
   readWorkers,
 } from '../api/operations.js';
@@ -26,7 +26,7 @@ export function Overview() {
   const more = usePolled(`overview lists ${owner}`, async (signal) => {
     const [queues, schedules, effects, workers] = await Promise.all([
       readQueues(signal),
-      readSchedules(signal),
+      readManySchedules(signal),
       readUnknownEffects(signal),
       owner ? readWorkers(signal) : null,
     ]);

@@ -10,6 +10,7 @@ import { useShared } from '../context.js';
 import { usePolled } from '../live/use-polled.js';
 import { Title } from '../location.js';
 import { Action } from '../parts/action.js';
+import { Pages } from '../parts/filters.js';
 import { Id } from '../parts/id.js';
 import { Loaded } from '../parts/loaded.js';
 import { Mark } from '../parts/mark.js';
@@ -39,9 +40,10 @@ const COLUMNS: readonly Column<Schedule>[] = [
   { name: 'skipped', cell: ({ skipped }) => skipped, isNumber: true, isWide: true },
 ];
 
-export function Schedules() {
+export function Schedules({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const { session } = useShared();
-  const found = usePolled('schedules', readSchedules);
+  const cursor = query['cursor'] ?? '';
+  const found = usePolled(`schedules ${cursor}`, (signal) => readSchedules({ cursor, limit: 50 }, signal));
   const actions: Column<Schedule> = {
     name: '',
     cell: (schedule) => <Actions schedule={schedule} />,
@@ -52,18 +54,21 @@ export function Schedules() {
         <Title name="Schedules" />
       </header>
       <Loaded of={found} what="schedules">
-        {(schedules) => (
-          <Table
-            caption="Schedules"
-            rows={schedules}
-            columns={mayAct(session) ? [...COLUMNS, actions] : COLUMNS}
-            keyOf={({ schedule_id: id }) => id}
-            empty={
-              <>
-                There are no schedules. Applications declare them; see <code>pawl schedules --help</code>.
-              </>
-            }
-          />
+        {({ schedules, next_cursor: next }) => (
+          <>
+            <Table
+              caption="Schedules"
+              rows={schedules}
+              columns={mayAct(session) ? [...COLUMNS, actions] : COLUMNS}
+              keyOf={({ schedule_id: id }) => id}
+              empty={
+                <>
+                  There are no schedules. Applications declare them; see <code>pawl schedules --help</code>.
+                </>
+              }
+            />
+            <Pages view="schedules" query={query} next={next} />
+          </>
         )}
       </Loaded>
     </>

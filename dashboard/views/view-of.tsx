@@ -27,7 +27,7 @@ export function ViewOf({ route: { view, id, query } }: { readonly route: Route }
     case 'effects':
       return <Effects />;
     case 'schedules':
-      return <Schedules />;
+      return <Schedules query={query} />;
     case 'queues':
       return <Queues />;
     case 'workers':

@@ -164,8 +164,10 @@ export interface Store {
   ): Promise<Reply<{ readonly saved: boolean }>>;
   schedule(ref: ScheduleRef): Promise<Reply<{ readonly schedule: Schedule | null }>>;
   deleteSchedule(ref: ScheduleRef): Promise<Reply<{ readonly deleted: boolean }>>;
+  /** By tenant and id; `after` is the last of the page before. */
   schedules(filter: {
     tenantId: string | null;
+    after: ScheduleRef | null;
     limit: number;
   }): Promise<Reply<{ readonly schedules: readonly Schedule[] }>>;
   /** Schedules whose time has come, longest due first. */

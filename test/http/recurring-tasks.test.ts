@@ -123,3 +123,20 @@ test('TSK-7 a schedule is paused, and goes on, by being put as such', async () =
     false,
   ]);
 });
+
+test('TSK-4 schedules are listed page by page', async () => {
+  const rig = await rigOf();
+  const ids = ['a', 'b', 'c', 'd', 'e'];
+  for (const id of ids.toReversed())
+    await rig.call('PUT', `/api/v1/schedules/${id}`, { body: { ...every, job_type: 'work' } });
+  const seen: unknown[] = [];
+  for (let cursor = ''; ;) {
+    const { data } = await rig.get(`/api/v1/schedules?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`);
+    const { schedules, next_cursor } = data as { schedules: { schedule_id: string }[]; next_cursor?: string };
+    expect(schedules.length).toBeLessThanOrEqual(2);
+    seen.push(...schedules.map(({ schedule_id }) => schedule_id));
+    if (next_cursor === null || next_cursor === undefined) break;
+    cursor = next_cursor;
+  }
+  expect(seen).toEqual(ids);
+});

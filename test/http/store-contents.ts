@@ -17,7 +17,7 @@ export async function contentsOf(store: Store): Promise<unknown> {
     holds: await Promise.all(jobIds.map(async (id) => (await store.heldFor(id)).hold)),
     records: records.map((page) => page.records),
     dlq: (await store.dlq({ tenantId: null, status: null, after: null, limit: EVERYTHING })).items,
-    schedules: (await store.schedules({ tenantId: null, limit: EVERYTHING })).schedules,
+    schedules: (await store.schedules({ tenantId: null, after: null, limit: EVERYTHING })).schedules,
     paused: (await store.pausedQueues()).queues,
     counts: (await store.counts({ tenantId: null })).counts,
   };

@@ -31,8 +31,8 @@ export type ScheduledWork = {
 };
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
-/** The most that one reads at a time; listings are for people. */
-const MOST_LISTED = 1_000;
+/** So many are read at a time. */
+const PAGE = 1_000;
 
 /**
  * Creates a schedule, or makes the one that is there what is asked for. The same again changes nothing: it may be called
@@ -119,8 +119,21 @@ function isSame(
 
 export type ScheduleRef = { readonly tenantId: string; readonly scheduleId: string };
 
+/** All of them, by tenant and id. */
 export async function listSchedules(engine: Engine, tenantId: string | null): Promise<Schedule[]> {
-  const { schedules } = await engine.store.schedules({ tenantId, limit: MOST_LISTED });
+  const all: Schedule[] = [];
+  for (;;) {
+    const page = await schedulePage(engine, { tenantId, after: all.at(-1) ?? null, limit: PAGE });
+    all.push(...page);
+    if (page.length < PAGE) return all;
+  }
+}
+
+export async function schedulePage(
+  engine: Engine,
+  page: { readonly tenantId: string | null; readonly after: ScheduleRef | null; readonly limit: number },
+): Promise<Schedule[]> {
+  const { schedules } = await engine.store.schedules(page);
   return schedules.map(readSchedule);
 }
 

@@ -265,3 +265,14 @@ test('TSK-7 a year of schedules of every kind: no firing lost, doubled or early'
   });
   for (const times of counts.values()) expect(new Set(times).size).toBe(times.length);
 });
+
+test('TSK-4 all schedules are listed, however many there are', async () => {
+  const cluster = newCluster();
+  const { app } = await cluster.join([tick], false);
+  const one = await app.schedules.put(schedule(tick, hourly));
+  const { schedule: row } = await cluster.store.schedule(one);
+  if (row === null) throw new Error('there is one');
+  for (let n = 0; n < 2_000; n++)
+    await cluster.store.putSchedule({ ...row, scheduleId: `other-${n}`, version: 1 }, 0);
+  expect(new Set((await app.schedules.list()).map(({ scheduleId }) => scheduleId)).size).toBe(2_001);
+});

@@ -3,16 +3,16 @@ import { jobView as jobViewOf } from '../../contracts/index.js';
 import {
   deleteSchedule,
   getSchedule,
-  listSchedules,
   pauseSchedule,
   putSchedule,
   resumeSchedule,
+  schedulePage,
   triggerSchedule,
 } from '../../engine/schedules/manage.js';
 import { invalid } from '../../engine/schedules/timing.js';
 import { ownJob } from '../../engine/own-job.js';
 import { SCHEDULE_TYPES, type ScheduleType } from '../../kernel/index.js';
-import { count, milliseconds, payload, text } from '../fields.js';
+import { count, milliseconds, page, payload, text } from '../fields.js';
 import { judged, recurringFields, recurringView, scheduleView, shown, whenOf, workOf } from '../recurring.js';
 import { created, ok, route } from '../route.js';
 import { jobView } from '../views.js';
@@ -27,10 +27,16 @@ export const scheduleRoutes = [
     path: ROOT,
     access: 'viewer',
     contract: 'tasks',
-    summary: "List the tenant's schedules.",
-    answers: { 200: z.strictObject({ schedules: z.array(recurringView) }) },
-    async handle({ engine, caller }) {
-      return ok({ schedules: (await listSchedules(engine, caller.tenantId)).map(scheduleView) });
+    summary: "List the tenant's schedules, by their ids.",
+    query: z.strictObject(page),
+    answers: {
+      200: z.strictObject({ schedules: z.array(recurringView), next_cursor: z.string().nullable() }),
+    },
+    async handle({ engine, caller: { tenantId }, query: { limit, cursor } }) {
+      const after = cursor === undefined ? null : { tenantId, scheduleId: cursor };
+      const found = await schedulePage(engine, { tenantId, after, limit });
+      const next = found.length === limit ? (found.at(-1)?.scheduleId ?? null) : null;
+      return ok({ schedules: found.map(scheduleView), next_cursor: next });
     },
   }),
   route({

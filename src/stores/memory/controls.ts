@@ -1,5 +1,5 @@
 import { dlqIdOf } from '../../kernel/index.js';
-import type { OutboxEntry, PurgeGuard, RecordRef, Store } from '../../ports/store.js';
+import type { OutboxEntry, PurgeGuard, RecordRef, ScheduleRef, Store } from '../../ports/store.js';
 import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
 import { byText, type Kept, type Tables } from './tables.js';
 
@@ -29,13 +29,11 @@ type Controls = Pick<
 /** Holds and pauses, schedules, the outbox and retention. */
 export function controls(tables: Tables, now: () => number): Controls {
   const { jobs, paused, schedules, records, outbox } = tables;
-  const keyOf = ({ tenantId, scheduleId }: { tenantId: string; scheduleId: string }) =>
-    JSON.stringify([tenantId, scheduleId]);
+  const keyOf = ({ tenantId, scheduleId }: ScheduleRef) => JSON.stringify([tenantId, scheduleId]);
   const recordKey = ({ kind, tenantId, id }: RecordRef) => [kind, tenantId, id].join('\u001f');
-  const inOrder = () =>
-    [...schedules.values()].toSorted(
-      (a, b) => byText(a.tenantId, b.tenantId) || byText(a.scheduleId, b.scheduleId),
-    );
+  const byName = (a: ScheduleRef, b: ScheduleRef) =>
+    byText(a.tenantId, b.tenantId) || byText(a.scheduleId, b.scheduleId);
+  const inOrder = () => [...schedules.values()].toSorted(byName);
 
   return {
     async hold({ jobIds, reason, by }) {
@@ -67,8 +65,12 @@ export function controls(tables: Tables, now: () => number): Controls {
     },
     schedule: async (ref) => ({ now: now(), schedule: schedules.get(keyOf(ref)) ?? null }),
     deleteSchedule: async (ref) => ({ now: now(), deleted: schedules.delete(keyOf(ref)) }),
-    async schedules({ tenantId, limit }) {
-      const found = inOrder().filter((schedule) => schedule.tenantId === (tenantId ?? schedule.tenantId));
+    async schedules({ tenantId, after, limit }) {
+      const found = inOrder().filter(
+        (schedule) =>
+          schedule.tenantId === (tenantId ?? schedule.tenantId) &&
+          (after === null || byName(schedule, after) > 0),
+      );
       return { now: now(), schedules: found.slice(0, limit) };
     },
     async dueSchedules({ limit }) {

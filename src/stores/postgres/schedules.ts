@@ -94,11 +94,12 @@ export async function schedule(
 
 export async function schedules(
   db: Queries,
-  { tenantId, limit }: { tenantId: string | null; limit: number },
+  { tenantId, after, limit }: { tenantId: string | null; after: ScheduleRef | null; limit: number },
 ): Promise<Reply<{ schedules: Schedule[] }>> {
   const found = await db.rows<Schedule>(
-    `SELECT ${SCHEDULE} FROM pawl.schedules WHERE $1::text IS NULL OR tenant_id = $1 ORDER BY tenant_id, schedule_id LIMIT $2`,
-    [tenantId, limit],
+    `SELECT ${SCHEDULE} FROM pawl.schedules WHERE ($1::text IS NULL OR tenant_id = $1) AND (tenant_id, schedule_id) > ($2, $3)
+     ORDER BY tenant_id, schedule_id LIMIT $4`,
+    [tenantId, after?.tenantId ?? '', after?.scheduleId ?? '', limit],
   );
   return { now: await db.now(), schedules: found };
 }

@@ -68,11 +68,14 @@ export function schedule(
 
 export function schedules(
   db: Session,
-  { tenantId, limit }: { tenantId: string | null; limit: number },
+  { tenantId, after, limit }: { tenantId: string | null; after: ScheduleRef | null; limit: number },
 ): Reply<{ schedules: Schedule[] }> {
   const rows = db.all<Schedule>(
-    `SELECT ${SCHEDULE} FROM schedules WHERE tenant_id = ifnull(?, tenant_id) ORDER BY tenant_id, schedule_id LIMIT +?`,
+    `SELECT ${SCHEDULE} FROM schedules WHERE tenant_id = ifnull(?, tenant_id) AND (tenant_id, schedule_id) > (?, ?)
+     ORDER BY tenant_id, schedule_id LIMIT +?`,
     tenantId,
+    after?.tenantId ?? '',
+    after?.scheduleId ?? '',
     limit,
   );
   return { now: db.now(), schedules: rows.map((row) => ({ ...row })) };

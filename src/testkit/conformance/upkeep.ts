@@ -1,5 +1,5 @@
 import { deepStrictEqual, equal } from 'node:assert/strict';
-import type { RecordPut, Schedule } from '../../ports/store.js';
+import type { RecordPut, Schedule, ScheduleRef } from '../../ports/store.js';
 import { command } from '../sample-commands.js';
 import { T0 } from '../sample-job.js';
 import type { Topic } from './rig.js';
@@ -24,7 +24,7 @@ export const schedules: Topic = {
       const moved = schedule('s', { version: 2, nextFireAt: T0 + 200 });
       equal((await store.putSchedule(moved, 1)).saved, true);
       equal((await store.putSchedule(schedule('s', { version: 2 }), 1)).saved, false);
-      deepStrictEqual((await store.schedules({ tenantId: null, limit: 10 })).schedules, [moved]);
+      deepStrictEqual((await store.schedules({ tenantId: null, after: null, limit: 10 })).schedules, [moved]);
     },
     'TSK-7 of changes that come together each counts as if it had come alone': async (rig) => {
       const { store } = rig;
@@ -39,7 +39,7 @@ export const schedules: Topic = {
         put(schedule('old', { version: 3, body: '"last"' }), 2),
       ]);
       deepStrictEqual(saved, [true, true, false, true, false, true]);
-      deepStrictEqual((await store.schedules({ tenantId: null, limit: 10 })).schedules, [
+      deepStrictEqual((await store.schedules({ tenantId: null, after: null, limit: 10 })).schedules, [
         schedule('new', { version: 2, nextFireAt: null }),
         schedule('old', { version: 3, body: '"last"' }),
       ]);
@@ -53,7 +53,9 @@ export const schedules: Topic = {
       const put = async (id: string, record: RecordPut) =>
         (await store.putSchedule(schedule(id), 0, record)).saved;
       const left = async () => [
-        (await store.schedules({ tenantId: null, limit: 10 })).schedules.map(({ scheduleId }) => scheduleId),
+        (await store.schedules({ tenantId: null, after: null, limit: 10 })).schedules.map(
+          ({ scheduleId }) => scheduleId,
+        ),
         (await store.record(known(1).record)).record?.body ?? null,
       ];
       equal(await put('a', known(2)), false);
@@ -72,7 +74,7 @@ export const schedules: Topic = {
         ),
       );
       equal(rush.filter(({ saved }) => saved).length, 1);
-      equal((await store.schedules({ tenantId: null, limit: 30 })).schedules.length, 3);
+      equal((await store.schedules({ tenantId: null, after: null, limit: 30 })).schedules.length, 3);
     },
     'TSK-7 two that save the same ones, in whatever order: of each one counts': async (rig) => {
       const stores = [rig.store, await rig.connect()];
@@ -87,7 +89,7 @@ export const schedules: Topic = {
         );
         equal(saved.flat().filter((reply) => reply.saved).length, names.length);
       }
-      const { schedules: found } = await rig.store.schedules({ tenantId: null, limit: 200 });
+      const { schedules: found } = await rig.store.schedules({ tenantId: null, after: null, limit: 200 });
       deepStrictEqual(new Set(found.map(({ version }) => version)), new Set([2]));
     },
     'what is due is found, longest due first; what is paused never is': async (rig) => {
@@ -103,14 +105,36 @@ export const schedules: Topic = {
         ['b', 'a'],
       );
     },
+    'they are listed by tenant and id, page by page': async (rig) => {
+      const { store } = rig;
+      const names = ['a', 'b', 'B', 'a.1', 'a-1', 'c'];
+      for (const tenantId of ['globex', 'acme'])
+        for (const name of names) await store.putSchedule(schedule(name, { tenantId }), 0);
+      const listed = async (tenantId: string | null) => {
+        const all: string[] = [];
+        for (let after: ScheduleRef | null = null; ;) {
+          const { schedules: part } = await store.schedules({ tenantId, after, limit: 4 });
+          all.push(...part.map((one) => `${one.tenantId} ${one.scheduleId}`));
+          after = part.at(-1) ?? null;
+          if (part.length < 4) return all;
+        }
+      };
+      const all = await listed(null);
+      deepStrictEqual(all.map((one) => one.split(' ')[0]).slice(5, 7), ['acme', 'globex']);
+      equal(new Set(all).size, 12);
+      deepStrictEqual(
+        await listed('globex'),
+        all.filter((one) => one.startsWith('globex')),
+      );
+    },
     'tenants have their own': async (rig) => {
       const { store } = rig;
       await store.putSchedule(schedule('s'), 0);
       await store.putSchedule(schedule('s', { tenantId: 'globex' }), 0);
-      equal((await store.schedules({ tenantId: 'globex', limit: 10 })).schedules.length, 1);
+      equal((await store.schedules({ tenantId: 'globex', after: null, limit: 10 })).schedules.length, 1);
       equal((await store.deleteSchedule({ tenantId: 'globex', scheduleId: 's' })).deleted, true);
       equal((await store.deleteSchedule({ tenantId: 'globex', scheduleId: 's' })).deleted, false);
-      equal((await store.schedules({ tenantId: 'acme', limit: 10 })).schedules.length, 1);
+      equal((await store.schedules({ tenantId: 'acme', after: null, limit: 10 })).schedules.length, 1);
     },
   },
 };
