@@ -60,11 +60,11 @@ function askProbe(
   probe: Command,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Pick<Outcome, 'exit' | 'message' | 'stdout'>> {
-  return hostCommand(host, probe, { clock, signal, onOutput: () => undefined }).catch((error: unknown) => ({
-    exit: null,
-    message: error instanceof Error ? error.message : String(error),
-    stdout: '',
-  }));
+  return hostCommand(host, probe, { clock, signal, onOutput: () => undefined }).catch((error: unknown) => {
+    // One who is stopped has not been told anything.
+    if (signal.aborted) throw error;
+    return { exit: null, message: error instanceof Error ? error.message : String(error), stdout: '' };
+  });
 }
 
 export function probeCommand(argv: readonly string[], command: Command): Command {

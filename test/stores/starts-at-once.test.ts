@@ -65,6 +65,28 @@ test('GUA-11 of many starts at once in one transaction, all that were acknowledg
   }
 });
 
+test('GUA-11 starts that are refused for their keys hold them from nobody, while their transactions stay open', async () => {
+  const { url, rig, app, start } = await ground();
+  const other = await clientOf(url);
+  await rig.store.commit([await start('job_second', 'taken too')]);
+  const reply = async (saving: ReturnType<typeof rig.store.commit>) => (await saving).replies[0];
+  for (const client of [app, other]) await client.query('BEGIN');
+  // In opposite order: with locks that stay, each would wait for the other.
+  expect(await reply(rig.store.commitWithin(app, [await start('job_again_1', 'taken')]))).toEqual(TAKEN);
+  const secondTaken = { ...TAKEN, owners: ['job_second'] };
+  expect(await reply(rig.store.commitWithin(other, [await start('job_again_2', 'taken too')]))).toEqual(
+    secondTaken,
+  );
+  expect(
+    await Promise.all([
+      reply(rig.store.commitWithin(app, [await start('job_again_3', 'taken too')])),
+      reply(rig.store.commitWithin(other, [await start('job_again_4', 'taken')])),
+    ]),
+  ).toEqual([secondTaken, TAKEN]);
+  expect(await reply(rig.store.commit([await start('job_again_5', 'taken')]))).toEqual(TAKEN);
+  for (const client of [app, other]) await client.query('COMMIT');
+});
+
 test('GUA-11 one that fails in the middle of others fails alone', async () => {
   const { url, rig, app, start } = await ground();
   const rival = await clientOf(url);

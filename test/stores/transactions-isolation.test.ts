@@ -107,3 +107,34 @@ test('GUA-4 an entry is not closed over a result that was stored while the commi
   await other.query('COMMIT');
   expect((await reply).replies).toEqual([{ ok: false, code: 'RESULT_STORED' }]);
 });
+
+test('GUA-11 what a body sets for its session reaches no other body', async () => {
+  const url = await server.createDatabase();
+  const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+  onTestFinished(() => rig.stop());
+  const seen: unknown[] = [];
+  const pids = new Set<number>();
+  for (let n = 0; n < 8; n++) {
+    const { attemptId } = await rig.running(`job_body_${n}`);
+    const transaction = await rig.store.begin();
+    const client = transaction.tx as pg.ClientBase;
+    const { rows } = await client.query<{ pid: number }>(
+      `SELECT pg_backend_pid() AS pid, current_setting('search_path') AS path, current_setting('statement_timeout') AS timeout,
+       to_regclass('scratch') AS scratch, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory') AS locks`,
+    );
+    const [{ pid = 0, ...session } = {}] = rows;
+    pids.add(pid);
+    seen.push(session);
+    await client.query('CREATE TEMP TABLE scratch ()');
+    await client.query(
+      "SET search_path TO tenant_a; SET statement_timeout = '1234ms'; SELECT pg_advisory_lock(77)",
+    );
+    await transaction.commit(
+      await rig.prepare(`job_body_${n}`, command('complete', { attemptId: attemptId ?? '' })),
+    );
+    await expect.poll(() => ask(url, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'")).toEqual([]);
+  }
+  const clean = { path: '"$user", public', timeout: '0', scratch: null, locks: 0 };
+  expect(seen).toEqual(Array.from({ length: 8 }, () => clean));
+  expect(pids.size).toBeLessThan(8);
+});

@@ -21,7 +21,11 @@ export type Outcome = { readonly now: number; readonly count: number; readonly i
 export type Save = (db: Queries, items: readonly CommitItem[]) => Promise<Outcome[]>;
 
 /** How long a group waits for a row that someone else has locked, before its items go singly. */
-const PATIENCE = `patience AS MATERIALIZED (SELECT set_config('lock_timeout', '200ms', true))`;
+const patienceOf = (timeout: string): string =>
+  `patience AS MATERIALIZED (SELECT set_config('lock_timeout', '${timeout}', true))`;
+const PATIENCE = patienceOf('200ms');
+/** Starts wait for nobody but those who have taken the same key: either they end at once, or it may take them long. */
+const LITTLE_PATIENCE = patienceOf('20ms');
 /** Of how many there are, the second value of the statement: their ids are read only to find out which of them are missing. */
 const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*) < $2 THEN string_agg(job_id, ' ') END AS ids`;
 
@@ -32,7 +36,7 @@ export function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promi
   const owned = ownAll(items, 3 + jobs.values.length);
   const posted = postAll(items, 3 + jobs.values.length + owned.values.length);
   return db.rows(
-    `WITH ${PATIENCE},
+    `WITH ${LITTLE_PATIENCE},
      ${owned.sql}
      ${posted.sql}
      created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)

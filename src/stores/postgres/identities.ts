@@ -8,19 +8,23 @@ export function inOrder(a: Identity, b: Identity): number {
 
 export const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
-/** False: one of them belongs to another job. Those before it have been taken. */
+/**
+ * False: one of them belongs to another job. Those before it have been taken. Only one that is to be taken over is locked: others who ask for
+ * the same would have to wait until the application's transaction ends.
+ */
 export async function takeIdentities(db: Queries, { jobId, identities }: CommitItem): Promise<boolean> {
-  for (const { tenantId, kind, value, replaces = null } of identities.toSorted(inOrder)) {
-    const rows = await db.rows(
-      `INSERT INTO pawl.identities (tenant_id, kind, value, job_id) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (tenant_id, kind, value) DO UPDATE SET job_id = $4, expires_at = NULL
-       WHERE identities.job_id = $5 RETURNING 1`,
-      [tenantId, kind, value, jobId, replaces],
-    );
+  for (const { tenantId, kind, value, replaces } of identities.toSorted(inOrder)) {
+    const rows = await (replaces === undefined
+      ? db.rows(`${TAKE} DO NOTHING RETURNING 1`, [tenantId, kind, value, jobId])
+      : db.rows(`${TAKE} ${TAKE_OVER} RETURNING 1`, [tenantId, kind, value, jobId, replaces]));
     if (rows.length === 0) return false;
   }
   return true;
 }
+
+const TAKE =
+  'INSERT INTO pawl.identities (tenant_id, kind, value, job_id) VALUES ($1, $2, $3, $4) ON CONFLICT (tenant_id, kind, value)';
+const TAKE_OVER = 'DO UPDATE SET job_id = $4, expires_at = NULL WHERE identities.job_id = $5';
 
 export async function ownersOf(db: Queries, identities: readonly Identity[]): Promise<(string | null)[]> {
   const rows = await db.rows<Identity & { tenant_id: string; job_id: string }>(

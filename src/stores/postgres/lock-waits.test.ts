@@ -17,7 +17,7 @@ function sessionWith(...keys: readonly string[]) {
   let timeout = '';
   const db: Pick<Queries, 'rows'> = {
     rows: async (sql) => {
-      timeout = sql.includes('50ms') ? 'short' : 'long';
+      timeout = sql.includes('10ms') ? 'short' : 'long';
       return [];
     },
   };

@@ -6,9 +6,9 @@ import type { Queries, Session } from './session.js';
 export const LOCK_TIMEOUT = '5s';
 /**
  * How long it waits at first, while others may want its connection. Most have nobody in their way; of those who have, many may
- * come at once, and each holds up for so long whoever comes behind it. Shorter takes a server that is busy for a lock.
+ * come at once, and each holds up for so long whoever comes behind it.
  */
-const SHORT = '50ms';
+const SHORT = '10ms';
 /** Of the connections for careful work, so many may be with those who wait long. The others stay with those who need not. */
 const MOST_WAITING = 2;
 const LOCK_NOT_AVAILABLE = '55P03';

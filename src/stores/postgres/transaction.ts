@@ -82,7 +82,7 @@ class Transaction implements StoreTransaction {
       const reply = await saveOne(db, item);
       const now = await db.now();
       await this.#session.told(this.#session.say(this.#client, reply.ok ? 'COMMIT' : 'ROLLBACK'));
-      this.#release({ reuse: true });
+      void this.#giveBack();
       return { now, reply };
     } catch (error) {
       await this.#undo({ reuse: true });
@@ -101,7 +101,17 @@ class Transaction implements StoreTransaction {
       () => true,
       () => false,
     );
-    this.#release({ reuse: reuse && undone });
+    if (reuse && undone) void this.#giveBack();
+    else this.#release({ reuse: false });
+  }
+
+  /** As the next body expects it: this one may have set something for the session, which may be another job's or tenant's by then. */
+  async #giveBack(): Promise<void> {
+    const isAsNew = await this.#session.say(this.#client, AS_NEW).then(
+      () => true,
+      () => false,
+    );
+    this.#release({ reuse: isAsNew });
   }
 
   #release({ reuse }: { reuse: boolean }): void {
@@ -126,6 +136,9 @@ class Transaction implements StoreTransaction {
   }
 }
 
+/** All but the prepared statements, which are ours. */
+const AS_NEW =
+  'RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; UNLISTEN *; CLOSE ALL; SELECT pg_advisory_unlock_all(); DISCARD TEMP';
 const STREAM_OPEN = 'a cursor or a stream that the body had opened was still open when it returned';
 const STOOD_STILL = '25P03';
 
