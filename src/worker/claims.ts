@@ -13,6 +13,8 @@ const MOST_UNDER_WAY = 2;
 
 /** Jobs that claims step over. Of more than these, those that are due first are in the way of others. */
 const MOST_LEFT = 1_000;
+/** For how long one is stepped over: elsewhere it may have gone on, and be a suspect no longer. */
+const LEFT_MS = 10_000;
 
 export type ClaimsOptions = {
   readonly lanes: Lanes;
@@ -39,8 +41,8 @@ export class Claims {
   /** A round came to nothing because of those under way. */
   #isRefused = false;
   #afterTenant = '';
-  /** Suspects that were left since it has run one. */
-  readonly #left = new Set<string>();
+  /** Suspects that were left since it has run one, and until when they are. */
+  readonly #left = new Map<string, number>();
   #named = 0;
   #isHungry = false;
   #answeredAt = Number.NEGATIVE_INFINITY;
@@ -120,7 +122,8 @@ export class Claims {
     const runsSuspect = this.#options.hasSuspect();
     // Another that is under way may bring one.
     const hasSuspect = runsSuspect || this.#underWay.size > 0;
-    if (!hasSuspect) this.#left.clear();
+    const elapsed = engine.clock.elapsed();
+    for (const [jobId, until] of this.#left) if (!hasSuspect || until <= elapsed) this.#left.delete(jobId);
     const decision = claimDecision(engine, {
       worker,
       hasSuspect,
@@ -134,7 +137,7 @@ export class Claims {
       limit,
       afterTenant: this.#afterTenant,
       hasSuspect,
-      except: [...this.#options.unread(), ...this.#left].slice(0, MOST_LEFT),
+      except: [...this.#options.unread(), ...this.#left.keys()].slice(0, MOST_LEFT),
       decide: decision.decide,
       picked: (tenant) => {
         isKnownEarly = true;
@@ -158,7 +161,7 @@ export class Claims {
     const isFull = jobs.length === limit;
     const wereLeft = this.#left.size;
     for (const jobId of decided?.leftSuspects ?? decision.leftSuspects())
-      if (this.#left.size < MOST_LEFT) this.#left.add(jobId);
+      if (this.#left.size < MOST_LEFT) this.#left.set(jobId, elapsed + LEFT_MS);
     this.#isFlowing = isFull && (isKnownEarly || isFlowing);
     this.#isHungry = isFull || this.#left.size > 0;
     // Left because of another claim, not of what runs: that is over in a moment.

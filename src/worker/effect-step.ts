@@ -10,7 +10,7 @@ import { rejectionError } from '../engine/rejection-error.js';
 import { settle } from './effect-barrier.js';
 import type { EffectDefinition } from './effect-definition.js';
 import { enter } from './effect-entry.js';
-import { catchUp, expectSame, factsOf, useOf, type EffectUse } from './effect-use.js';
+import { catchUp, expectSame, factsOf, unknownOutcome, useOf, type EffectUse } from './effect-use.js';
 import { never, type Execution } from './execution.js';
 import { StepError } from './run-step.js';
 import { readEffectResult } from './unkept-result.js';
@@ -53,7 +53,10 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     return known.result;
   }
   if (known?.kind === 'effect') await expectUnfailed(execution, use, known);
-  await execution.during(() => replay.caughtUp(use, { isKnown: known !== undefined }));
+  // Only these may be entered. Of another nobody knows how it ended: that may be what the handler goes on with, to steps that are recorded.
+  if (known?.kind !== 'effect' || known.state === 'closed')
+    await execution.during(() => replay.caughtUp(use, { isKnown: known !== undefined }));
+  else replay.visit(use);
   const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;
   const { step, occurrence, effectKey, inputText } = use;
   const answer = await execution.ask(
@@ -93,7 +96,7 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
 
 /**
  * An entry that threw, and turned out not to have happened, has failed for this attempt: the handler sees the same error
- * in every replay, and the next entry costs a retry. Unless an operator said to go on.
+ * in every replay, and the next entry costs a retry. Unless an operator said to go on. The same where it was given up as unknown.
  */
 async function expectUnfailed(
   { attempt, replay }: Execution,
@@ -101,12 +104,19 @@ async function expectUnfailed(
   known: EffectStep,
 ): Promise<void> {
   const { state, entry, failure, failedInAttempt } = known;
-  if (state !== 'closed' || failure === null || failedInAttempt !== attemptOf(attempt.job)) return;
+  if (failure === null || failedInAttempt !== attemptOf(attempt.job)) return;
   const { step, occurrence } = use;
   const decided = attempt.steps.waitFor(effectDecisionWait({ step, occurrence, entry }).key);
-  if (decided) return;
-  await replay.deliverFailure(use);
-  throw new StepError(failure);
+  if (state === 'closed' && !decided) {
+    await replay.deliverFailure(use);
+    throw new StepError(failure);
+  }
+  const { reconcile, onUnknown } = use.effect;
+  const gaveUp = decided ? decided.outcome !== null : reconcile === null && onUnknown === 'fail';
+  if (state === 'unknown' && gaveUp) {
+    await replay.deliverFailure(use);
+    throw unknownOutcome(use);
+  }
 }
 
 const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };

@@ -1,5 +1,5 @@
 import { PawlError } from '../errors.js';
-import { stepKey, type Commit, type Event, type Job, type StepRef } from '../kernel/index.js';
+import { decidedEntry, stepKey, type Commit, type Event, type Job, type StepRef } from '../kernel/index.js';
 import type { Alarms } from '../engine/alarms.js';
 import { Turns } from './turns.js';
 
@@ -28,7 +28,11 @@ export class Replay {
   readonly #optional: Set<string>;
   /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
   readonly #strict: boolean;
-  readonly #turns = new Turns();
+  /** Results that the handler has to ask for before anything behind them is handed out. Those at the front may have been asked for. */
+  #ahead: Placed[];
+  readonly #turns = new Turns((at) => this.#mayPass(at));
+  /** Ends the wait for the first of them, if something is held back for it. */
+  #endHold: (() => void) | null = null;
   /** The place of what ends next, behind all that is recorded. */
   #next: number;
   #caughtUp: (() => void)[] = [];
@@ -36,11 +40,12 @@ export class Replay {
   constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
     this.#alarms = alarms;
     const recorded = commits.length === 0 ? NOTHING : recordedIn(commits);
-    const { results, failures, unvisited, optional, size, aStepFailed } = recorded;
+    const { results, failures, unvisited, optional, ahead, size, aStepFailed } = recorded;
     this.#results = results;
     this.#failures = failures;
     this.#unvisited = unvisited;
     this.#optional = optional;
+    this.#ahead = ahead.toReversed();
     this.#next = size;
     this.#strict = job.retryCount === 0 && !aStepFailed;
   }
@@ -101,18 +106,49 @@ export class Replay {
     this.visit(asksFor);
     if (this.isCaughtUp) return;
     return new Promise<void>((resolve, reject) => {
-      let cancel: () => void = () => undefined;
-      const wait = (bits: number): void => {
-        if (bits > 0) cancel = this.#alarms.set(GRACE_BIT_MS, () => wait(bits - 1));
-        else if (isKnown) resolve();
+      const cancel = this.#afterGrace(() => {
+        if (isKnown) resolve();
         else reject(this.#leftPath(asksFor));
-      };
-      wait(GRACE_BITS);
+      });
       this.#caughtUp.push(() => {
         cancel();
         resolve();
       });
     });
+  }
+
+  #afterGrace(act: () => void): () => void {
+    let cancel: () => void = () => undefined;
+    const wait = (bits: number): void => {
+      if (bits === 0) act();
+      else cancel = this.#alarms.set(GRACE_BIT_MS, () => wait(bits - 1));
+    };
+    wait(GRACE_BITS);
+    return () => cancel();
+  }
+
+  /**
+   * Not before the handler has asked for every result that was recorded before it: between two steps it may do something of its own, which
+   * takes as long as it takes. If it never does, it has left its path, and nothing more is held back.
+   */
+  #mayPass(at: number): boolean {
+    const first = this.#firstAhead();
+    if (first === undefined || at < first.at) return true;
+    this.#endHold ??= this.#afterGrace(() => {
+      this.#ahead = [];
+      this.#endHold = null;
+      this.#turns.take();
+    });
+    return false;
+  }
+
+  #firstAhead(): Placed | undefined {
+    let first = this.#ahead.at(-1);
+    while (first !== undefined && !this.#unvisited.has(first.key)) {
+      this.#ahead.pop();
+      first = this.#ahead.at(-1);
+    }
+    return first;
   }
 
   /** The handler asks for this step. */
@@ -122,7 +158,13 @@ export class Replay {
 
   #visit(key: string): void {
     this.#optional.delete(key);
-    if (!this.#unvisited.delete(key) || this.#unvisited.size > 0) return;
+    if (!this.#unvisited.delete(key)) return;
+    if (this.#endHold !== null) {
+      this.#endHold();
+      this.#endHold = null;
+      this.#turns.take();
+    }
+    if (this.#unvisited.size > 0) return;
     for (const tell of this.#caughtUp) tell();
     this.#caughtUp = [];
   }
@@ -142,11 +184,16 @@ export class Replay {
   }
 }
 
+/** A recorded result, and where it stands in the log. */
+type Placed = { readonly key: string; readonly at: number };
+
 type Recorded = {
   readonly results: ReadonlyMap<string, number>;
   readonly failures: ReadonlyMap<string, number>;
   readonly unvisited: Set<string>;
   readonly optional: Set<string>;
+  /** Of the attempt that goes on: what one before it had recorded when it failed says nothing about the way of this one. */
+  readonly ahead: readonly Placed[];
   /** How many events there are. */
   readonly size: number;
   readonly aStepFailed: boolean;
@@ -158,6 +205,7 @@ const NOTHING: Recorded = {
   failures: new Map(),
   unvisited: new Set(),
   optional: new Set(),
+  ahead: [],
   size: 0,
   aStepFailed: false,
 };
@@ -167,8 +215,10 @@ function recordedIn(commits: readonly Commit[]): Recorded {
   const failures = new Map<string, number>();
   const unvisited = new Set<string>();
   const optional = new Set<string>();
+  let ahead: Placed[] = [];
   const events = commits.flatMap((commit) => commit.events);
   for (const [at, event] of events.entries()) {
+    if (event.type === 'attempt.failed') ahead = [];
     const failed = failedBy(event);
     if (failed !== null) {
       failures.set(stepKey(failed), at);
@@ -181,11 +231,13 @@ function recordedIn(commits: readonly Commit[]): Recorded {
     const key = stepKey(recorded);
     results.set(key, at);
     // Whether the engine has to pause, or to ask an operator, depends on when it is asked.
-    if (!recorded.step.startsWith('$')) unvisited.add(key);
-    else if (event.type === 'step.recorded') optional.add(key);
+    if (!recorded.step.startsWith('$')) {
+      unvisited.add(key);
+      ahead.push({ key, at });
+    } else if (event.type === 'step.recorded') optional.add(key);
   }
   const aStepFailed = events.some(({ type }) => type === 'step.failed');
-  return { results, failures, unvisited, optional, size: events.length, aStepFailed };
+  return { results, failures, unvisited, optional, ahead, size: events.length, aStepFailed };
 }
 
 /** The step that touches the world outside from this event on, if it is one: a handler that no longer asks for it has left its path. */
@@ -215,9 +267,13 @@ function failedBy(event: Event): StepRef | null {
     case 'step.failed':
       return event.nextTryAt === null ? event : null;
     case 'effect.closed':
+    case 'effect.unknown':
       return event;
     case 'effect.reconciled':
       return event.verdict === 'notHappened' ? event : null;
+    case 'wait.completed':
+      // An operator's word that it stays unknown, unless the same commit says more.
+      return decidedEntry(event.wait);
     default:
       return null;
   }

@@ -70,4 +70,28 @@ onEveryStore((fresh) => {
     const { succeeded } = await startHealthy(client.app, stays, 5);
     await advanceUntil(cluster.clock, succeeded, { atMost: '30m' });
   });
+
+  test('DEC-2 one that was left, and is a suspect no longer, is run by who left it', async () => {
+    const { cluster, client, stays, statuses } = await suspects(fresh, 2);
+    const first = await cluster.join([stays], {});
+    await advanceUntil(cluster.clock, async () =>
+      (await statuses()).some(({ status }) => status === 'running'),
+    );
+    cluster.clock.advance(5_000);
+    await first.idle();
+    const left = (await statuses()).find(({ status }) => status !== 'running')?.spec.jobId ?? '';
+    // Elsewhere it gets so far that nothing is left of what it was suspected of.
+    const nap = task({ name: 'stays' }, async ({ step }) => {
+      await step.run('a', () => 1);
+      await step.sleep('nap', '1m');
+    });
+    const other = await cluster.join([nap], {});
+    const its = client.app.job(left);
+    await advanceUntil(cluster.clock, async () => (await its.status()).status === 'waiting');
+    await other.stop();
+    await advanceUntil(cluster.clock, async () => (await its.status()).status === 'running', {
+      atMost: '5m',
+    });
+    await first.stop();
+  });
 });

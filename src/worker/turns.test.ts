@@ -7,7 +7,7 @@ import { Turns } from './turns.js';
 
 /** Hands out as many, asked for in this order, and says what was handed out in each turn. */
 async function handOut(places: readonly number[]): Promise<number[][]> {
-  const turns = new Turns();
+  const turns = new Turns(() => true);
   const handedOut: number[][] = [];
   let thisTurn: number[] = [];
   for (const at of places) turns.wait(at, (value) => thisTurn.push(value), at);
@@ -29,7 +29,7 @@ test('GUA-6 whatever the order in which they are asked for, the earliest is hand
 });
 
 test('GUA-6 what is asked for because of one is considered before the next', async () => {
-  const turns = new Turns();
+  const turns = new Turns(() => true);
   const seen: number[] = [];
   const done = new Promise<void>((resolve) => {
     turns.wait(9, resolve, undefined);
@@ -41,7 +41,7 @@ test('GUA-6 what is asked for because of one is considered before the next', asy
 });
 
 test('a turn in which something was handed out is over before there is room for more', async () => {
-  const turns = new Turns();
+  const turns = new Turns(() => true);
   let wasFree: boolean | null = null;
   const handedOut = new Promise<void>((resolve) => {
     const hear = (value: void) => {

@@ -9,9 +9,15 @@ type Waiting = { readonly at: number; readonly deliver: (value: never) => void; 
 export class Turns {
   /** A heap, the earliest on top: of parallel steps ten thousands may wait. */
   readonly #waiting: Waiting[] = [];
+  readonly #mayPass: (at: number) => boolean;
   #isTaken = false;
   /** Called when all that waited has been handed out. */
   onIdle: (() => void) | null = null;
+
+  /** `mayPass`: whether it may be this place's turn. If not, nothing is handed out until the next turn that somebody takes. */
+  constructor(mayPass: (at: number) => boolean) {
+    this.#mayPass = mayPass;
+  }
 
   get isBusy(): boolean {
     return this.#waiting.length > 0;
@@ -19,7 +25,7 @@ export class Turns {
 
   /** Nothing waits, and nothing was handed out in this turn. */
   get isFree(): boolean {
-    return !this.#isTaken;
+    return !this.#isTaken && !this.isBusy;
   }
 
   /** Nothing more is handed out before the next turn. */
@@ -37,8 +43,9 @@ export class Turns {
 
   #begin(): void {
     this.#isTaken = false;
-    const first = popFrom(this.#waiting);
-    if (first === undefined) return;
+    const [first] = this.#waiting;
+    if (first === undefined || !this.#mayPass(first.at)) return;
+    popFrom(this.#waiting);
     this.take();
     first.deliver(first.value as never);
     if (!this.isBusy) this.onIdle?.();

@@ -2,7 +2,7 @@
 const FIRST_MS = 60_000;
 /** Longer, and one that was mended would wait in vain for a worker that remembers it. */
 const MOST_MS = 3_600_000;
-/** So many are remembered; of more, those that were met last. Every claim names them. */
+/** So many are remembered: every claim names them. */
 const MOST = 500;
 
 /**
@@ -18,12 +18,20 @@ export class UnreadJobs {
     this.#elapsed = elapsed;
   }
 
-  leave(jobId: string): void {
+  /** False: there are too many to remember one more. It must not be handed back at once, or it would be claimed at once again. */
+  leave(jobId: string): boolean {
+    const now = this.#elapsed();
     const before = this.#met.get(jobId);
+    if (before === undefined && this.#met.size >= MOST && !this.#makeRoom(now)) return false;
     const ms = before === undefined ? FIRST_MS : Math.min(before.ms * 2, MOST_MS);
     this.#met.delete(jobId);
-    this.#met.set(jobId, { until: this.#elapsed() + ms, ms });
-    if (this.#met.size > MOST) this.forget(this.#met.keys().next().value ?? '');
+    this.#met.set(jobId, { until: now + ms, ms });
+    return true;
+  }
+
+  #makeRoom(now: number): boolean {
+    for (const [jobId, { until }] of this.#met) if (until <= now) return this.#met.delete(jobId);
+    return false;
   }
 
   /** It could be read, or need not be remembered. */

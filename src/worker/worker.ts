@@ -213,8 +213,7 @@ export class Worker {
 
   /** It cannot be read here, and not in a moment either: others may have it at once. */
   async #leave({ attemptId, spec }: Job): Promise<void> {
-    this.#unread.leave(spec.jobId);
-    if (attemptId !== null) await this.#interrupt(spec.jobId, attemptId);
+    if (this.#unread.leave(spec.jobId) && attemptId !== null) await this.#interrupt(spec.jobId, attemptId);
   }
 
   #makeRoom({ attemptId, spec }: Job): void {
