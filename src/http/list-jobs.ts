@@ -41,15 +41,33 @@ export async function listJobs<S extends string>(
     const taken = fitting.slice(0, limit - jobs.length);
     jobs.push(...taken);
     if (taken.length < fitting.length) {
-      // The next page goes on behind the last that was taken.
-      const last = rows.findIndex(({ jobId }) => jobId === taken.at(-1)?.spec.jobId);
-      return { jobs, next: (await list(last + 1, after)).next };
+      const ids = new Set(taken.map(({ spec }) => spec.jobId));
+      return { jobs, next: await cursorBehind((count) => list(count, after), ids, most) };
     }
     after = next;
     if (after === null || jobs.length === limit) break;
   }
   return { jobs, next: after };
 }
+
+type ListPage = Awaited<ReturnType<Engine['store']['list']>>;
+
+/** Where the next page goes on: behind the last of these that is still there. Jobs may have come into the list, and left it, since they were read. */
+async function cursorBehind(
+  list: (count: number) => Promise<ListPage>,
+  taken: ReadonlySet<string>,
+  most: number,
+): Promise<string | null> {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const { rows } = await list(most);
+    const last = rows.findLastIndex(({ jobId }) => taken.has(jobId));
+    const page = await list(last + 1);
+    if (last >= 0 && page.rows.at(-1)?.jobId === rows[last]?.jobId) return page.next;
+  }
+  throw new PawlError('STORE_BUSY', { detail: 'the list changes faster than it can be read' });
+}
+
+const MOST_TRIES = 5;
 
 /** Of what a list is asked with, only its cursor can be no option of the store's. */
 function refused(error: unknown): never {
