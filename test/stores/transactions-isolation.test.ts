@@ -122,9 +122,10 @@ test('GUA-11 what a body sets for its session reaches no other body', async () =
       `SELECT pg_backend_pid() AS pid, current_setting('search_path') AS path, current_setting('statement_timeout') AS timeout,
        to_regclass('scratch') AS scratch, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory') AS locks`,
     );
-    const [{ pid = 0, ...session } = {}] = rows;
-    pids.add(pid);
-    seen.push(session);
+    for (const { pid, ...session } of rows) {
+      pids.add(pid);
+      seen.push(session);
+    }
     await client.query('CREATE TEMP TABLE scratch ()');
     await client.query(
       "SET search_path TO tenant_a; SET statement_timeout = '1234ms'; SELECT pg_advisory_lock(77)",
