@@ -9,6 +9,7 @@ import {
   type Outcome,
   type Save,
 } from './commit-statements.js';
+import { isLocked } from './lock-waits.js';
 import { luggageOf } from './luggage.js';
 import { isUnreadable, sqlStateOf } from './server-error.js';
 import type { Session } from './session.js';
@@ -183,10 +184,8 @@ function remember(session: Session, { jobId, job, link }: CommitItem): void {
 }
 
 const UNIQUE_VIOLATION = '23505';
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Someone else's row stands in the way of one of them, or will once its transaction ends. */
 function isConflict(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state === UNIQUE_VIOLATION || state === LOCK_NOT_AVAILABLE;
+  return sqlStateOf(error) === UNIQUE_VIOLATION || isLocked(error);
 }

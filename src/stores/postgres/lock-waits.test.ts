@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { PawlError } from '../../errors.js';
-import { LockWaits, patiently } from './lock-waits.js';
+import { busyOr, LockWaits, patiently } from './lock-waits.js';
 import type { Queries, Session } from './session.js';
 
 const locked = (): PawlError =>
@@ -103,3 +103,11 @@ test('GUA-11 one that fails for another reason fails alone', async () => {
   end('a', 'free');
   expect(await waiting).toBe('a saved');
 });
+
+test.each(['55P03', '57014'])(
+  'GUA-11 a wait that the server ends with %s was in vain, and is no outage',
+  (code) => {
+    const cause = Object.assign(new Error('canceling statement'), { code });
+    expect(busyOr(new Error('no', { cause }), 'a key')).toMatchObject({ code: 'STORE_BUSY' });
+  },
+);

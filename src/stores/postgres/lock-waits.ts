@@ -12,6 +12,8 @@ const SHORT = '10ms';
 /** Of the connections for careful work, so many may be with those who wait long. The others stay with those who need not. */
 const MOST_WAITING = 2;
 const LOCK_NOT_AVAILABLE = '55P03';
+/** What the server says instead if it gets the lock in the very moment in which the time is up. */
+const CANCELLED = '57014';
 
 /** What somebody may have to wait for: in words, and the names of the jobs and keys. */
 export type Wanted = { readonly what: string; readonly names: readonly string[] };
@@ -104,7 +106,12 @@ export async function patiently<T>(
   }
 }
 
-const isLocked = (error: unknown): boolean => sqlStateOf(error) === LOCK_NOT_AVAILABLE;
+/** Somebody was waited for in vain. */
+export function isLocked(error: unknown): boolean {
+  const state = sqlStateOf(error);
+  return state === LOCK_NOT_AVAILABLE || state === CANCELLED;
+}
+
 const isBusy = (error: unknown): boolean => error instanceof PawlError && error.code === 'STORE_BUSY';
 
 const tooMany = (what: string): PawlError =>
