@@ -22,7 +22,7 @@ async function keeper({ seed }: { seed: number }) {
     namedUnder: '',
     leaseMs: 30_000,
     lanes: [],
-    onBeat: () => undefined,
+    onBeat: () => () => undefined,
     onLost: () => undefined,
     onReplaced: ({ code }) => replaced.push(code),
   });

@@ -11,8 +11,8 @@ export type LeaseKeeperOptions = {
   readonly namedUnder: string;
   readonly leaseMs: number;
   readonly lanes: readonly string[];
-  /** What the store says that this worker holds, and when it was asked. */
-  readonly onBeat: (held: BeatReply['held'], sentAt: number) => void;
+  /** Called before the store is asked. What it returns gets what the store says that this worker holds. */
+  readonly onBeat: () => (held: BeatReply['held']) => void;
   /** Everything that this incarnation held is lost. */
   readonly onLost: (reason: string) => void;
   /** Another process uses the same id: this one must stop. */
@@ -97,6 +97,7 @@ export class LeaseKeeper {
   async #beat(): Promise<void> {
     const { leaseMs, lanes, onBeat } = this.#options;
     const sentAt = this.#engine.clock.elapsed();
+    const compare = onBeat();
     const { incarnation } = this.worker;
     const { alive, held } = await this.#engine.store.beat({ worker: this.worker, leaseMs, lanes });
     if (incarnation !== this.#incarnation) return;
@@ -109,7 +110,7 @@ export class LeaseKeeper {
     this.#cancelExpiry = this.#engine.alarms.set(this.#validUntil - this.#engine.clock.elapsed(), () =>
       this.#ranOut(),
     );
-    onBeat(held, sentAt);
+    compare(held);
   }
 
   /**

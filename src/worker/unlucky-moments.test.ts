@@ -239,6 +239,36 @@ describe('unlucky moments', () => {
     expect(rows[0]?.body).not.toContain(before?.incarnation);
     expect((await known())?.id).toBe(before?.id);
   });
+
+  test('GUA-10 a heartbeat that was answered before a claim of the same moment takes nothing from the worker', async () => {
+    const cluster = newCluster();
+    let letGo: () => void = quiet;
+    const isRunning = new Promise<void>((resolve) => (letGo = resolve));
+    let beats = 0;
+    const store: Store = {
+      ...cluster.store,
+      beat: async (beat) => {
+        const reply = await cluster.store.beat(beat);
+        // The first registers the worker.
+        if ((beats += 1) > 1) await isRunning;
+        return reply;
+      },
+    };
+    const signals: AbortSignal[] = [];
+    const job = task({ name: 'job' }, async ({ signal }) => {
+      signals.push(signal);
+      letGo();
+      await new Promise(quiet);
+    });
+    const client = await cluster.join([job], false);
+    const { job: handle } = await client.app.start(job, null);
+    const worker = await cluster.join([job], {}, store);
+    await worker.idle();
+    cluster.clock.advance(20_000);
+    await worker.idle();
+    expect(await handle.status()).toMatchObject({ status: 'running' });
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  });
 });
 
 async function afterMicrotasks(count: number, action: () => void): Promise<void> {

@@ -46,7 +46,6 @@ const HAND_BACK_MS = 5_000;
 type Running = {
   prepared: Prepared | null;
   done: Promise<void>;
-  readonly since: number;
   readonly claimed: Job;
 };
 
@@ -82,7 +81,10 @@ export class Worker {
       namedUnder: options.namedUnder ?? '',
       leaseMs: options.leaseMs,
       lanes: this.#lanes.names,
-      onBeat: (held, sentAt) => this.#compare(held, sentAt),
+      onBeat: () => {
+        const known = [...this.#running.keys()];
+        return (held) => this.#compare(held, known);
+      },
       onLost: (reason) => this.#loseAll(reason),
       onReplaced: (error) => options.onStopped(error),
     });
@@ -185,7 +187,6 @@ export class Worker {
     if (task === undefined || head === undefined || attemptId === null) return;
     const running: Running = {
       prepared: null,
-      since: this.#engine.clock.elapsed(),
       done: Promise.resolve(),
       claimed: job,
     };
@@ -242,14 +243,12 @@ export class Worker {
     }
   }
 
-  /** What the store said was held here, against what is. */
-  #compare(held: BeatReply['held'], sentAt: number): void {
+  /** What the store says is held here, against what is. `known`: what was known here when it was asked. */
+  #compare(held: BeatReply['held'], known: readonly string[]): void {
     const listed = new Set(held.map(({ attemptId }) => attemptId));
-    for (const [attemptId, { prepared, since }] of this.#running) {
-      const attempt = prepared?.attempt;
-      if (since <= sentAt && !listed.has(attemptId) && !attempt?.isSending) {
-        attempt?.lose('the job was taken from this worker');
-      }
+    for (const attemptId of known.filter((one) => !listed.has(one))) {
+      const attempt = this.#running.get(attemptId)?.prepared?.attempt;
+      if (!attempt?.isSending) attempt?.lose('the job was taken from this worker');
     }
     const now = this.#engine.clock.elapsed();
     this.#lookForMessages(now);
