@@ -3,7 +3,6 @@ import { stepKey, type Wait } from '../kernel/index.js';
 import { childIdOf, childStart, childWaitKey, type ChildEnd } from '../engine/child-mail.js';
 import { newJob, type StartOptions } from '../engine/new-job.js';
 import { never, type Execution } from './execution.js';
-import { nondeterminism } from './replay.js';
 import type { TaskDefinition } from './task-definition.js';
 
 /** What a parent may say about its child. Its identity, tenant and trace follow from the parent. */
@@ -64,7 +63,7 @@ async function startOnce(
   if (known !== undefined) {
     const child = known.kind === 'wait' ? known.child : null;
     if (child?.task !== task.name || child.inputHash !== spec.inputHash) {
-      throw nondeterminism(
+      throw replay.leave(
         wait,
         child ? 'history has another child there' : `history has a ${known.kind} there`,
       );

@@ -6,6 +6,7 @@ import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { advanceUntil, fakeClock, T0, testApp, type TestApp } from '../testkit/index.js';
 import { newCluster } from '../../test/new-cluster.js';
+import { turns } from '../../test/turns.js';
 
 async function appOf(...tasks: AnyTask[]): Promise<TestApp> {
   const rig = await testApp({ tasks });
@@ -170,7 +171,3 @@ describe('a child job', () => {
     await advanceUntil(clock, async () => (await childrenOf(rig)).join() === 'cancelled', { atMost: '1m' });
   });
 });
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
-}

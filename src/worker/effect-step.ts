@@ -28,13 +28,13 @@ export async function effectStep(
   effect: EffectDefinition,
   input: unknown,
 ): Promise<unknown> {
-  const { attempt } = execution;
+  const { attempt, replay } = execution;
   if (attempt.isOver) return never();
   const ref = execution.begin(name, 'effect');
   try {
     const use = useOf(execution, ref, effect, input);
     const known = attempt.steps.get(ref);
-    if (known !== undefined) expectSame(use, known);
+    if (known !== undefined) expectSame(replay, use, known);
     for (;;) {
       const result = await advance(execution, use);
       if (result !== null) return readEffectResult(result);

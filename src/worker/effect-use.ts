@@ -13,7 +13,7 @@ import { sha256 } from '../engine/sha256.js';
 import { toJsonText } from '../engine/json-text.js';
 import type { EffectDefinition } from './effect-definition.js';
 import type { Execution } from './execution.js';
-import { nondeterminism } from './replay.js';
+import type { Replay } from './replay.js';
 
 /** One use of an effect in a job. */
 export type EffectUse = StepRef & {
@@ -78,13 +78,13 @@ export function useOf(
 }
 
 /** Other arguments or another tool there mean that the handler has changed, never that a fresh entry is due. */
-export function expectSame(use: EffectUse, known: Step): void {
+export function expectSame(replay: Replay, use: EffectUse, known: Step): void {
   if (known.kind !== 'effect') {
-    throw nondeterminism(use, `history has a step of another kind there (${known.kind})`);
+    throw replay.leave(use, `history has a step of another kind there (${known.kind})`);
   }
-  if (known.tool !== use.effect.name) throw nondeterminism(use, `history has effect '${known.tool}' there`);
+  if (known.tool !== use.effect.name) throw replay.leave(use, `history has effect '${known.tool}' there`);
   if (known.effectKey !== use.effectKey) {
-    throw nondeterminism(use, 'history has the effect there, with other arguments');
+    throw replay.leave(use, 'history has the effect there, with other arguments');
   }
 }
 

@@ -5,14 +5,10 @@ import { must, type Job } from '../kernel/index.js';
 import type { Store } from '../ports/store.js';
 import { advanceUntil, Link, type Cluster } from '../testkit/index.js';
 import { newCluster } from '../../test/new-cluster.js';
+import { turns } from '../../test/turns.js';
 import type { HandlerContext } from './task-definition.js';
 
 const hang = (): Promise<never> => new Promise(() => undefined);
-
-/** Lets the event loop turn for a while, as code of the handler's own would that waits for something outside of any step. */
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** A cluster whose first worker can vanish. */
 function mortal() {

@@ -1,6 +1,7 @@
 import { PawlError } from '../errors.js';
-import { decidedEntry, stepKey, type Commit, type Event, type Job, type StepRef } from '../kernel/index.js';
+import { stepKey, type Commit, type Job, type StepRef } from '../kernel/index.js';
 import type { Alarms } from '../engine/alarms.js';
+import { NOTHING, recordedIn, type Placed } from './recorded.js';
 import { Turns } from './turns.js';
 
 /**
@@ -36,6 +37,8 @@ export class Replay {
   /** The place of what ends next, behind all that is recorded. */
   #next: number;
   #caughtUp: (() => void)[] = [];
+  /** Why the handler has left its recorded path, if it has. */
+  #left: PawlError | null = null;
 
   constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
     this.#alarms = alarms;
@@ -93,9 +96,19 @@ export class Replay {
     this.#turns.take();
   }
 
-  /** The handler has come by every recorded step, or need not. */
+  /** The handler has come by every recorded step, or need not, and is on its recorded path. */
   get isCaughtUp(): boolean {
-    return !this.#strict || this.#unvisited.size === 0;
+    return this.#left === null && (!this.#strict || this.#unvisited.size === 0);
+  }
+
+  /** Why the handler has left its recorded path: then its end is none, even if it has caught what told it so. */
+  get left(): PawlError | null {
+    return this.#left;
+  }
+
+  /** The handler has left its path at a step. */
+  leave(ref: StepRef, problem: string): PawlError {
+    return this.#leave(stepKey(ref), problem);
   }
 
   /**
@@ -105,10 +118,31 @@ export class Replay {
   caughtUp(asksFor: StepRef, { isKnown = false } = {}): Promise<void> | void {
     this.visit(asksFor);
     if (this.isCaughtUp) return;
+    return this.#untilCaughtUp((missed) =>
+      isKnown
+        ? null
+        : this.leave(asksFor, `history has '${missed}' there, which the handler did not ask for`),
+    );
+  }
+
+  /** The same for a handler that has returned: its result is one of another path if it never asks for the rest. */
+  allAskedFor(): Promise<void> | void {
+    if (this.isCaughtUp) return;
+    return this.#untilCaughtUp((missed) => this.#leave(missed, 'it returned without asking for that'));
+  }
+
+  /** `meaning`: what it means that a recorded step was not come by in time; null: nothing. */
+  #untilCaughtUp(meaning: (missed: string) => PawlError | null): Promise<void> {
     return new Promise<void>((resolve, reject) => {
+      if (this.#left !== null) {
+        reject(this.#left);
+        return;
+      }
       const cancel = this.#afterGrace(() => {
-        if (isKnown) resolve();
-        else reject(this.#leftPath(asksFor));
+        const [missed = ''] = this.#unvisited;
+        const problem = meaning(missed);
+        if (problem === null) resolve();
+        else reject(problem);
       });
       this.#caughtUp.push(() => {
         cancel();
@@ -169,9 +203,12 @@ export class Replay {
     this.#caughtUp = [];
   }
 
-  #leftPath(asksFor: StepRef): PawlError {
-    const [missed = ''] = this.#unvisited;
-    return nondeterminism(asksFor, `history has '${missed}' there, which the handler did not ask for`);
+  #leave(step: string, problem: string): PawlError {
+    this.#left ??= new PawlError('NONDETERMINISM', {
+      detail: `the handler does not follow its history at step '${step}': ${problem}`,
+      details: { step },
+    });
+    return this.#left;
   }
 
   #deliverFrom(places: ReadonlyMap<string, number>, ref: StepRef): Promise<void> | void {
@@ -182,107 +219,4 @@ export class Replay {
     if (at === undefined) return;
     return new Promise((resolve) => this.#turns.wait(at, resolve, undefined));
   }
-}
-
-/** A recorded result, and where it stands in the log. */
-type Placed = { readonly key: string; readonly at: number };
-
-type Recorded = {
-  readonly results: ReadonlyMap<string, number>;
-  readonly failures: ReadonlyMap<string, number>;
-  readonly unvisited: Set<string>;
-  readonly optional: Set<string>;
-  /** Of the attempt that goes on: what one before it had recorded when it failed says nothing about the way of this one. */
-  readonly ahead: readonly Placed[];
-  /** How many events there are. */
-  readonly size: number;
-  readonly aStepFailed: boolean;
-};
-
-/** In the log of a job that is run for the first time. Nothing is ever added to it. */
-const NOTHING: Recorded = {
-  results: new Map(),
-  failures: new Map(),
-  unvisited: new Set(),
-  optional: new Set(),
-  ahead: [],
-  size: 0,
-  aStepFailed: false,
-};
-
-function recordedIn(commits: readonly Commit[]): Recorded {
-  const results = new Map<string, number>();
-  const failures = new Map<string, number>();
-  const unvisited = new Set<string>();
-  const optional = new Set<string>();
-  let ahead: Placed[] = [];
-  const events = commits.flatMap((commit) => commit.events);
-  for (const [at, event] of events.entries()) {
-    if (event.type === 'attempt.failed') ahead = [];
-    const failed = failedBy(event);
-    if (failed !== null) {
-      failures.set(stepKey(failed), at);
-      optional.add(stepKey(failed));
-    }
-    const begun = begunBy(event);
-    if (begun !== null) unvisited.add(stepKey(begun));
-    const recorded = recordedBy(event);
-    if (recorded === null) continue;
-    const key = stepKey(recorded);
-    results.set(key, at);
-    // Whether the engine has to pause, or to ask an operator, depends on when it is asked.
-    if (!recorded.step.startsWith('$')) {
-      unvisited.add(key);
-      ahead.push({ key, at });
-    } else if (event.type === 'step.recorded') optional.add(key);
-  }
-  const aStepFailed = events.some(({ type }) => type === 'step.failed');
-  return { results, failures, unvisited, optional, ahead, size: events.length, aStepFailed };
-}
-
-/** The step that touches the world outside from this event on, if it is one: a handler that no longer asks for it has left its path. */
-function begunBy(event: Event): StepRef | null {
-  if (event.type === 'effect.intended') return event;
-  return event.type === 'child.started' ? event.wait : null;
-}
-
-/** The step whose result the handler gets from this event, if it is one. */
-function recordedBy(event: Event): StepRef | null {
-  switch (event.type) {
-    case 'step.recorded':
-    case 'effect.recorded':
-      return event;
-    case 'effect.reconciled':
-      return event.verdict === 'happened' ? event : null;
-    case 'wait.completed':
-      return event.wait;
-    default:
-      return null;
-  }
-}
-
-/** The step whose failure the handler gets from this event, if it gets one. */
-function failedBy(event: Event): StepRef | null {
-  switch (event.type) {
-    case 'step.failed':
-      return event.nextTryAt === null ? event : null;
-    case 'effect.closed':
-    case 'effect.unknown':
-      return event;
-    case 'effect.reconciled':
-      return event.verdict === 'notHappened' ? event : null;
-    case 'wait.completed':
-      // An operator's word that it stays unknown, unless the same commit says more.
-      return decidedEntry(event.wait);
-    default:
-      return null;
-  }
-}
-
-export function nondeterminism(ref: StepRef, problem: string): PawlError {
-  const step = stepKey(ref);
-  return new PawlError('NONDETERMINISM', {
-    detail: `the handler does not follow its history at step '${step}': ${problem}`,
-    details: { step },
-  });
 }

@@ -70,7 +70,10 @@ export async function runAttempt(
     const read = task.readStored(attempt.job.input, `the input of '${task.name}'`);
     const input = read instanceof Promise ? await read : read;
     const held = new HeldJob(execution, { input, job: info, skipCheckpoints });
-    return toJsonText(await task.run(held), `the result of '${task.name}'`);
+    const result = toJsonText(await task.run(held), `the result of '${task.name}'`);
+    execution.handlerReturned();
+    if (!execution.replay.isCaughtUp) await execution.replay.allAskedFor();
+    return result;
   };
   const finish = (ending: HeldCommand): void => {
     execution.handlerReturned();
@@ -92,8 +95,9 @@ export async function runAttempt(
   }
 }
 
-/** The handler threw. One that left its history parks the job: running the right code again heals it. */
-function giveUp({ engine, attempt }: Execution, error: unknown): HeldCommand {
+/** The handler threw. One that left its history parks the job, whatever it made of that: running the right code again heals it. */
+function giveUp({ engine, attempt, replay }: Execution, thrown: unknown): HeldCommand {
+  const error = replay.left ?? thrown;
   const ending = failed(error);
   if (ending.failure.code !== 'NONDETERMINISM' || !(error instanceof PawlError)) return ending;
   const { rev, spec } = attempt.job;

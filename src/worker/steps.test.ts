@@ -2,8 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { fatal } from '../client/effect.js';
 import { task, type AnyTask, type TaskOptions } from '../client/task.js';
 import type { Job } from '../kernel/index.js';
-import { memoryStore } from '../stores/memory/memory-store.js';
-import { advanceUntil, fakeClock, T0, testApp, type TestApp } from '../testkit/index.js';
+import { T0, testApp, type TestApp } from '../testkit/index.js';
 import type { HandlerContext } from './task-definition.js';
 
 type Handler = (context: HandlerContext<unknown>) => unknown;
@@ -160,75 +159,6 @@ describe('recorded values', () => {
   });
 });
 
-describe('a handler that does not follow its history', () => {
-  /** A job that sleeps under the first handler, and wakes under the second. */
-  async function redeploy(first: Handler, second: Handler) {
-    const clock = fakeClock(T0);
-    const store = memoryStore({ clock });
-    const before = task({ name: 'job' }, first);
-    const one = await testApp({ tasks: [before], clock, store: shared(store) });
-    const { job } = await one.app.start(before, null);
-    await one.idle();
-    await one.stop();
-    const errors: string[] = [];
-    const log = { debug: () => 0, info: () => 0, warn: () => 0, error: () => 0 } as const;
-    const two = await testApp({
-      tasks: [task({ name: 'job' }, second)],
-      clock,
-      store: shared(store),
-      log: { ...log, error: (_message, fields) => errors.push(String(fields?.error)) },
-    });
-    onTestFinished(() => two.stop());
-    return { ...two, job: two.app.job(job.id), store, errors };
-  }
-
-  const parked = ({ job, clock }: Awaited<ReturnType<typeof redeploy>>) =>
-    advanceUntil(
-      clock,
-      async () => (await job.status()).waits.some(({ reason }) => reason === 'nondeterminism'),
-      { atMost: 86_400_000 },
-    );
-
-  test.each<[string, Handler, RegExp]>([
-    ['another kind', ({ step }) => step.sleep('quote', '1m'), /at step 'quote#1'/],
-    ['a step left out', ({ step }) => step.run('other', () => 1), /history has 'quote#1' there/],
-  ])(
-    'NONDETERMINISM names the step and parks the job, which never fails for that: %s',
-    async (_, second, message) => {
-      const rig = await redeploy(async ({ step }) => {
-        await step.run('quote', () => 1);
-        await step.sleep('pause', '1h');
-      }, second);
-      await parked(rig);
-      expect(rig.errors.join()).toMatch(message);
-      expect(await rig.job.why()).toMatchObject({ code: 'nondeterminism' });
-      expect((await rig.job.status()).deadLetter).toBeNull();
-    },
-  );
-
-  test('a rollback and resume heal it', async () => {
-    const right: Handler = async ({ step }) => {
-      const quote = await step.run('quote', () => 1);
-      await step.sleep('pause', '1h');
-      return quote;
-    };
-    const rig = await redeploy(right, ({ step }) => step.sleep('quote', '1m'));
-    await parked(rig);
-    await rig.app.stop();
-    const healed = await testApp({
-      tasks: [task({ name: 'job' }, right)],
-      clock: rig.clock,
-      store: shared(rig.store),
-    });
-    onTestFinished(() => healed.stop());
-    await healed.app.resume(rig.job.id, { by: 'ann' });
-    expect((await healed.ended(rig.job)).result).toBe('1');
-    await expect(healed.app.resume(rig.job.id, { by: 'ann' })).rejects.toMatchObject({
-      code: 'WAIT_NOT_OPEN',
-    });
-  });
-});
-
 describe('bad use of steps', () => {
   test.each<[string, Handler]>([
     ['STEP_NAME_REUSED', async ({ step }) => (await step.run('x', () => 1), step.sleep('x', '1s'))],
@@ -270,8 +200,3 @@ test.each(['a\u0000b', 'a\nb', 'a\u007f', 'half a \ud83d'])(
     expect({ code: job.failure?.code, ran }).toEqual({ code: 'INVALID_OPTION', ran: 0 });
   },
 );
-
-/** A store that several apps of one test use, one after the other. */
-function shared(store: ReturnType<typeof memoryStore>): ReturnType<typeof memoryStore> {
-  return { ...store, close: async () => undefined };
-}

@@ -1,0 +1,140 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { effect } from '../client/effect.js';
+import { task } from '../client/task.js';
+import { memoryStore } from '../stores/memory/memory-store.js';
+import { advanceUntil, fakeClock, T0, testApp } from '../testkit/index.js';
+import { turns } from '../../test/turns.js';
+import type { HandlerContext } from './task-definition.js';
+
+type Handler = (context: HandlerContext<unknown>) => unknown;
+
+describe('a handler that does not follow its history', () => {
+  /** A job that sleeps under the first handler, and wakes under the second. */
+  async function redeploy(first: Handler, second: Handler) {
+    const clock = fakeClock(T0);
+    const store = memoryStore({ clock });
+    const before = task({ name: 'job' }, first);
+    const one = await testApp({ tasks: [before], clock, store: shared(store) });
+    const { job } = await one.app.start(before, null);
+    await one.idle();
+    await one.stop();
+    const errors: string[] = [];
+    const log = { debug: () => 0, info: () => 0, warn: () => 0, error: () => 0 } as const;
+    const two = await testApp({
+      tasks: [task({ name: 'job' }, second)],
+      clock,
+      store: shared(store),
+      log: { ...log, error: (_message, fields) => errors.push(String(fields?.error)) },
+    });
+    onTestFinished(() => two.stop());
+    return { ...two, job: two.app.job(job.id), store, errors };
+  }
+
+  const parked = ({ job, clock }: Awaited<ReturnType<typeof redeploy>>) =>
+    advanceUntil(
+      clock,
+      async () => (await job.status()).waits.some(({ reason }) => reason === 'nondeterminism'),
+      { atMost: 86_400_000 },
+    );
+
+  test.each<[string, Handler, RegExp]>([
+    ['another kind', ({ step }) => step.sleep('quote', '1m'), /at step 'quote#1'/],
+    ['a step left out', ({ step }) => step.run('other', () => 1), /history has 'quote#1' there/],
+    [
+      'a step left out, the refusal of which it has caught',
+      ({ step }) => step.run('other', () => 1).catch(() => 'never mind'),
+      /history has 'quote#1' there/,
+    ],
+    ['an end that comes before a step', () => 'done', /at step 'quote#1': it returned without asking/],
+    [
+      'an end that comes before a sleep',
+      ({ step }) => step.run('quote', () => 1),
+      /at step 'pause#1': it returned without asking/,
+    ],
+    [
+      'another failure on another path',
+      async ({ step }) => {
+        await step.sleep('quote', '1m').catch(() => undefined);
+        throw new Error('out of quotes');
+      },
+      /at step 'quote#1'/,
+    ],
+  ])(
+    'NONDETERMINISM names the step and parks the job, which never fails for that: %s',
+    async (_, second, message) => {
+      const rig = await redeploy(async ({ step }) => {
+        await step.run('quote', () => 1);
+        await step.sleep('pause', '1h');
+      }, second);
+      await parked(rig);
+      expect(rig.errors.join()).toMatch(message);
+      expect(await rig.job.why()).toMatchObject({ code: 'nondeterminism' });
+      expect((await rig.job.status()).deadLetter).toBeNull();
+    },
+  );
+
+  test('a rollback and resume heal it', async () => {
+    const right: Handler = async ({ step }) => {
+      const quote = await step.run('quote', () => 1);
+      await step.sleep('pause', '1h');
+      return quote;
+    };
+    const rig = await redeploy(right, ({ step }) => step.sleep('quote', '1m'));
+    await parked(rig);
+    await rig.app.stop();
+    const healed = await testApp({
+      tasks: [task({ name: 'job' }, right)],
+      clock: rig.clock,
+      store: shared(rig.store),
+    });
+    onTestFinished(() => healed.stop());
+    await healed.app.resume(rig.job.id, { by: 'ann' });
+    expect((await healed.ended(rig.job)).result).toBe('1');
+    await expect(healed.app.resume(rig.job.id, { by: 'ann' })).rejects.toMatchObject({
+      code: 'WAIT_NOT_OPEN',
+    });
+  });
+
+  test('GUA-4 one that has caught what told it so enters no effect, and runs no step', async () => {
+    const entered: number[] = [];
+    const pay = effect({ name: 'pay', run: (amount: number) => entered.push(amount) });
+    const rig = await redeploy(
+      async ({ step }) => {
+        await step.effect('charge', pay, 5);
+        await step.sleep('pause', '1h');
+      },
+      async ({ step }) => {
+        await step.effect('charge', pay, 6).catch(() => undefined);
+        await step.run('note', () => entered.push(0)).catch(() => undefined);
+        await step.effect('refund', pay, -6).catch(() => undefined);
+        return 'refunded';
+      },
+    );
+    await parked(rig);
+    expect(entered).toEqual([5]);
+    expect(rig.errors.join()).toMatch(
+      /at step 'charge#1': history has the effect there, with other arguments/,
+    );
+  });
+
+  test('one that has returned, and comes to the rest of its history a moment later, is on its path', async () => {
+    const rig = await redeploy(
+      async ({ step }) => {
+        await step.run('aside', () => 1);
+        await step.sleep('pause', '1h');
+      },
+      ({ step }) => {
+        void turns(50).then(() => step.run('aside', () => 2));
+        void step.sleep('pause', '1h');
+        return 'done';
+      },
+    );
+    expect(await rig.ended(rig.job)).toMatchObject({ status: 'succeeded', result: '"done"' });
+    expect(rig.errors).toEqual([]);
+  });
+});
+
+/** A store that several apps of one test use, one after the other. */
+function shared(store: ReturnType<typeof memoryStore>): ReturnType<typeof memoryStore> {
+  return { ...store, close: async () => undefined };
+}
