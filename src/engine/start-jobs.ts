@@ -10,7 +10,7 @@ import {
   type Event,
   type Job,
 } from '../kernel/index.js';
-import type { CommitItem, CommitReplies, CommitReply, Identity } from '../ports/store.js';
+import type { CommitItem, CommitReplies, CommitReply, Identity, Store } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import type { NewJob } from './new-job.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
@@ -57,6 +57,9 @@ export async function tryStartJobs(
   return (await startAll(engine, jobs, options)).map(({ outcome }) => outcome);
 }
 
+/** Reads a job where it was looked for: of one that was started in an open transaction only that knows. */
+type Loading = Store['load'];
+
 type Tried = { readonly asked: NewJob; readonly outcome: StartOutcome };
 
 async function startAll(
@@ -68,6 +71,8 @@ async function startAll(
   const supply = 'make' in jobs ? decideInTime(engine, jobs, actor) : decideAll(engine, jobs, actor);
   const sent = tx === undefined ? await sendAll(engine, supply) : await sendWithin(engine, supply, tx);
 
+  const { store } = engine;
+  const loading: Loading = (jobId) => (tx === undefined ? store.load(jobId) : store.loadWithin(tx, jobId));
   const tried: Tried[] = [];
   let isForClaims = false;
   const lanes = new Set<string>();
@@ -82,7 +87,7 @@ async function startAll(
         if (!told) lanes.add(laneOf(item.job.spec));
       }
     } else {
-      tried.push({ asked, outcome: await existing(engine, asked, reply) });
+      tried.push({ asked, outcome: await existing(loading, asked, reply) });
     }
   }
   if (isForClaims) engine.bells.claims.ring();
@@ -242,20 +247,20 @@ const together = (
 
 /** What a start that was not saved has met. */
 async function existing(
-  engine: Engine,
+  load: Loading,
   { spec, identities, judge, idIsOwn = false }: NewJob,
   reply: CommitReply & { ok: false },
 ): Promise<StartOutcome> {
   if (reply.code !== 'IDENTITY_TAKEN') {
-    const { found } = idIsOwn ? await engine.store.load(spec.jobId) : { found: null };
+    const { found } = idIsOwn ? await load(spec.jobId) : { found: null };
     return found ? { kind: 'created', job: found.job } : { kind: 'exists', jobId: spec.jobId };
   }
   const jobs = new Map<Identity['kind'], Job>();
   for (const [index, { kind }] of identities.entries()) {
     const owner = reply.owners[index] ?? null;
     if (owner === null) continue;
-    if (owner === spec.jobId && idIsOwn) return { kind: 'created', job: await mustLoad(engine, owner) };
-    const { found } = await engine.store.load(owner);
+    if (owner === spec.jobId && idIsOwn) return { kind: 'created', job: await mustLoad(load, owner) };
+    const { found } = await load(owner);
     if (found === null) return { kind: 'purged', jobId: owner };
     jobs.set(kind, found.job);
   }
@@ -269,7 +274,7 @@ async function existing(
   return verdict;
 }
 
-async function mustLoad(engine: Engine, jobId: string): Promise<Job> {
-  const { found } = await engine.store.load(jobId);
+async function mustLoad(load: Loading, jobId: string): Promise<Job> {
+  const { found } = await load(jobId);
   return must(found, `job ${jobId} owns an identity`).job;
 }

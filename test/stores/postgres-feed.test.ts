@@ -126,9 +126,9 @@ test('G5 a transaction that stays open holds up no start, claim or end; once it 
   await open.query('SELECT pg_current_xact_id()');
   await runSome();
   expect(await read()).toEqual(first);
-  // Since the first of those that were started after it had begun.
-  const { found } = await store.load(ids[150] ?? '');
-  expect((await store.feedHeldBack()).since).toBe(found?.job.createdAt);
+  // Since one of those was created that were started after it had begun: which of them came first is the server's choice.
+  const held = await Promise.all(ids.slice(150).map((id) => app.job(id).status()));
+  expect(held.map(({ createdAt }) => createdAt)).toContain((await store.feedHeldBack()).since);
   expect((await app.counts()).succeeded).toBe(ids.length);
   await open.query('COMMIT');
   // Every commit of every job, in order, once.

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Pawl, pawl } from '../../src/index.js';
+import { Pawl, pawl, task } from '../../src/index.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { Rig } from '../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
@@ -107,4 +107,29 @@ test('GUA-11 a job whose id no store can hold is not found, and the store is not
   const { store } = Pawl.inside(pawled).engine;
   await expect(store.effects('a\0b')).rejects.toMatchObject({ code: 'INVALID_OPTION' });
   expect(said).toEqual([]);
+});
+
+test('RUN-3 a key that was used before in the same open transaction finds the job that it started there', async () => {
+  const url = await server.createDatabase();
+  const tx = new pg.Client({ connectionString: url });
+  const app = await pawl({ store: url });
+  await tx.connect();
+  onTestFinished(async () => {
+    await tx.end();
+    await app.close();
+  });
+  const greet = task({ name: 'greet' }, () => null);
+  const start = (input: string, idempotencyKey: string) => app.start(greet, input, { tx, idempotencyKey });
+  await tx.query('BEGIN');
+  const first = await start('ada', 'hello');
+  expect(await start('ada', 'hello')).toMatchObject({ idempotentHit: true, job: { id: first.job.id } });
+  const twice = { input: 'bob', options: { idempotencyKey: 'bye' } };
+  const started = await app.startMany(greet, [twice, twice], { tx });
+  expect(started.map(({ idempotentHit }) => idempotentHit)).toEqual([false, true]);
+  await expect(start('eve', 'hello')).rejects.toMatchObject({
+    code: 'DUPLICATE',
+    details: { jobId: first.job.id, conflictFields: ['input'] },
+  });
+  await tx.query('COMMIT');
+  expect(await first.job.status()).toMatchObject({ status: 'queued' });
 });

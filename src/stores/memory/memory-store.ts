@@ -28,9 +28,9 @@ export function memoryStore({
 
   return {
     commit: async (items) => ({ now: now(), replies: items.map((item) => save(tables, item)) }),
-    commitWithin: () =>
-      Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'memory has no transactions' })),
-    begin: () => Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'memory has no transactions' })),
+    commitWithin: noTransactions,
+    loadWithin: noTransactions,
+    begin: noTransactions,
     claim: async (request) => claim(tables, request, now()),
 
     async beat({ worker, leaseMs, lanes }) {
@@ -145,3 +145,6 @@ export function memoryStore({
     },
   };
 }
+
+const noTransactions = (): Promise<never> =>
+  Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'memory has no transactions' }));

@@ -1,8 +1,10 @@
 import type pg from 'pg';
 import { PawlError } from '../../errors.js';
-import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
+import { must } from '../../kernel/index.js';
+import type { CommitItem, CommitReplies, CommitReply, Loaded, Reply } from '../../ports/store.js';
 import { isCreated, listCreated, saveOne } from './commit-carefully.js';
 import { lastingOf } from './lent-client.js';
+import { loadEach } from './load.js';
 import { busyOr, LOCK_TIMEOUT } from './lock-waits.js';
 import { sqlStateOf } from './server-error.js';
 import type { Queries, Session } from './session.js';
@@ -20,16 +22,32 @@ const NOT_USABLE: Readonly<Record<string, string>> = {
  * Saves commits on a connection of the application, within its open transaction. What is refused leaves the transaction
  * as it was, and so does a failure, which undoes all of them; what is saved becomes visible with its COMMIT.
  */
-export async function commitWithin(
+export function commitWithin(
   session: Session,
   tx: unknown,
   items: readonly CommitItem[],
 ): Promise<CommitReplies> {
+  return onClient(tx, (client) => startWithin(session, client, items));
+}
+
+/** A job as an open transaction of the application sees it. */
+export function loadWithin(
+  session: Session,
+  tx: unknown,
+  jobId: string,
+): Promise<Reply<{ found: Loaded | null }>> {
+  return onClient(tx, async (client) => {
+    const [found] = await loadEach(session.within(client), [jobId]);
+    return must(found, 'each load is answered');
+  });
+}
+
+async function onClient<T>(tx: unknown, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
   if (!isClient(tx)) {
     throw new PawlError('TX_UNSUPPORTED', { detail: 'what was given as `tx` is not a `pg` client' });
   }
   try {
-    return await inTurn(tx, () => startWithin(session, tx, items));
+    return await inTurn(tx, () => work(tx));
   } catch (error) {
     const detail = NOT_USABLE[sqlStateOf(error)];
     if (detail !== undefined) throw new PawlError('TX_UNSUPPORTED', { detail, cause: error });

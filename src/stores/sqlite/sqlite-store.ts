@@ -62,8 +62,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
 
   return {
     commit: (items) => commit(items).then((replies) => ({ now: db.now(), replies })),
-    commitWithin: () =>
-      Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
+    commitWithin: noneToShare,
+    loadWithin: noneToShare,
     begin: async () => begin(db),
     claim: (request) => unreadable.claiming(request, () => db.write(() => claim(db, hints, request))),
     beat(beating) {
@@ -127,3 +127,6 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     },
   };
 }
+
+const noneToShare = (): Promise<never> =>
+  Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' }));
