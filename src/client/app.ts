@@ -189,13 +189,18 @@ export class Pawl {
     await resumeParked(this.#engine, jobId, { tenantId: null, actor: `operator:${by}` });
   }
 
-  /** Begins to work on jobs, until `stop`. One that could not begin may be asked to again. */
+  /**
+   * Begins to work on jobs, until `stop`. One that could not begin may be asked to again. Under a name of its own (`workerId`) it begins
+   * once the last worker of this application has stopped: two of one name take each other's jobs.
+   */
   async work(options: WorkOptions = {}): Promise<void> {
     this.#expectOpen();
     if (this.#working === null) {
       const { worker, drainMs } = this.#newWorker(options);
       if (options.stopOnSignal ?? true) this.#forgetSignals = stopOnSignal(() => this.stop());
-      const started = worker.start().catch((error: unknown) => {
+      const mayBegin = options.workerId === undefined ? null : Promise.allSettled([this.#stopped]);
+      const begun = mayBegin ? mayBegin.then(() => worker.start()) : worker.start();
+      const started = begun.catch((error: unknown) => {
         if (this.#working?.worker === worker) this.#forgetWorker();
         throw error;
       });

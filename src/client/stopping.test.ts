@@ -22,6 +22,32 @@ describe('DEC-5 stopping', () => {
     expect(clock.now() - T0).toBe(500);
   });
 
+  test('a worker that takes the name of one which still drains waits for it, and is there afterwards', async () => {
+    const clock = fakeClock(T0);
+    const slow = task({ name: 'slow' }, async ({ step }) =>
+      step.run('work', () => new Promise((resolve) => void clock.after(500, () => resolve('done')))),
+    );
+    const { app, idle, run, ended } = await testApp({ tasks: [slow], clock, work: false });
+    onTestFinished(() => run(app.close()));
+    const work = () => app.work({ workerId: 'named', stopOnSignal: false });
+    await work();
+    const { job: first } = await app.start(slow, null);
+    await idle();
+    const stopped = app.stop();
+    const again = run(work());
+    await Promise.all([run(stopped), again]);
+    expect(await first.status()).toMatchObject({ status: 'succeeded', recoveryCount: 0 });
+    expect(await ended((await app.start(slow, null)).job)).toMatchObject({ status: 'succeeded' });
+    // Told to stop before it could begin, one never does.
+    await app.start(slow, null);
+    await idle();
+    const all = [app.stop(), work(), app.stop()];
+    await run(Promise.all(all));
+    const { job: last } = await app.start(slow, null);
+    await idle();
+    expect(await last.status()).toMatchObject({ status: 'queued' });
+  });
+
   test('a process with two of them ends when the last has stopped', async () => {
     const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
     onTestFinished(() => kill.mockRestore());

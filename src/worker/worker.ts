@@ -132,6 +132,7 @@ export class Worker {
   async #begin(): Promise<void> {
     const { pollMs, leaseMs, upkeep = true } = this.#options;
     const engine = this.#engine;
+    if (this.#draining) return;
     await this.#keeper.start();
     // Whoever has stopped it meanwhile waits for this, and then ends what there is.
     if (this.#draining) return;
