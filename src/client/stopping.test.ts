@@ -25,11 +25,11 @@ describe('DEC-5 stopping', () => {
   test('a worker that takes the name of one which still drains waits for it, and is there afterwards', async () => {
     const clock = fakeClock(T0);
     const slow = task({ name: 'slow' }, async ({ step }) =>
-      step.run('work', () => new Promise((resolve) => void clock.after(500, () => resolve('done')))),
+      step.run('work', () => new Promise((resolve) => void clock.after(20_000, () => resolve('done')))),
     );
     const { app, idle, run, ended } = await testApp({ tasks: [slow], clock, work: false });
     onTestFinished(() => run(app.close()));
-    const work = () => app.work({ workerId: 'named', stopOnSignal: false });
+    const work = () => app.work({ workerId: 'named', drain: '1m', stopOnSignal: false });
     await work();
     const { job: first } = await app.start(slow, null);
     await idle();
