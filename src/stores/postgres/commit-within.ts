@@ -5,7 +5,7 @@ import type { CommitItem, CommitReplies, CommitReply, Loaded, Reply } from '../.
 import { isCreated, listCreated, saveOne } from './commit-carefully.js';
 import { lastingOf } from './lent-client.js';
 import { loadEach } from './load.js';
-import { busyOr, LOCK_TIMEOUT } from './lock-waits.js';
+import { busyOr, LOCK_TIMEOUT_MS } from './lock-waits.js';
 import { sqlStateOf } from './server-error.js';
 import type { Queries, Session } from './session.js';
 import { inTurn } from './start-queue.js';
@@ -80,7 +80,7 @@ async function patiently<T>(db: Queries, work: () => Promise<T>): Promise<T> {
     "SELECT current_setting('lock_timeout') AS lock_timeout",
   );
   const patience = (value: string) => db.rows("SELECT set_config('lock_timeout', $1, true)", [value]);
-  await patience(LOCK_TIMEOUT);
+  await patience(`${LOCK_TIMEOUT_MS}ms`);
   const done = await work();
   await patience(before?.lock_timeout ?? '0');
   return done;

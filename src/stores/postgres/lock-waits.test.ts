@@ -22,7 +22,7 @@ function sessionWith(...keys: readonly string[]) {
     },
   };
   const session: Pick<Session, 'careful' | 'waits'> = {
-    waits: new LockWaits(),
+    waits: new LockWaits({ silenceMs: 30_000 }),
     careful: async (work) => work(db as Queries),
   };
   const want = (key: string): Promise<string> =>

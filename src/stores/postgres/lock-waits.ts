@@ -3,7 +3,7 @@ import { sqlStateOf } from './server-error.js';
 import type { Queries, Session } from './session.js';
 
 /** How long a start waits for another transaction that has taken the same key and not ended. */
-export const LOCK_TIMEOUT = '5s';
+export const LOCK_TIMEOUT_MS = 5_000;
 /**
  * How long it waits at first, while others may want its connection. Most have nobody in their way; of those who have, many may
  * come at once, and each holds up for so long whoever comes behind it.
@@ -29,9 +29,15 @@ type InLine = {
  * in vain nobody in line waits on: it would take as long for each of them.
  */
 export class LockWaits {
+  /** Shorter where a connection that is silent for so long would be taken for a dead one. */
+  readonly longestMs: number;
   readonly #waiting = new Map<string, Promise<unknown>>();
   readonly #line: InLine[] = [];
   #connected = 0;
+
+  constructor({ silenceMs }: { silenceMs: number }) {
+    this.longestMs = Math.min(LOCK_TIMEOUT_MS, Math.ceil(silenceMs / 2));
+  }
 
   get isIdle(): boolean {
     return this.#waiting.size === 0;
@@ -63,7 +69,7 @@ export class LockWaits {
       return await work();
     } catch (error) {
       if (isLocked(error)) for (const one of this.#line.splice(0)) one.reject(tooMany(one.what));
-      throw busyOr(error, what);
+      throw busyOr(error, what, this.longestMs);
     } finally {
       const next = this.#line.shift();
       if (next) next.resolve();
@@ -102,7 +108,7 @@ export async function patiently<T>(
       if (error instanceof Behind) continue;
       if (!isLocked(error)) throw error;
     }
-    if (isFirst()) return waits.begin(wanted, () => attempt(LOCK_TIMEOUT, () => true));
+    if (isFirst()) return waits.begin(wanted, () => attempt(`${waits.longestMs}ms`, () => true));
   }
 }
 
@@ -120,10 +126,10 @@ const tooMany = (what: string): PawlError =>
   });
 
 /** That `what` was waited for in vain is no outage. */
-export function busyOr(error: unknown, what: string): unknown {
+export function busyOr(error: unknown, what: string, waitedMs = LOCK_TIMEOUT_MS): unknown {
   if (!isLocked(error)) return error;
   return new PawlError('STORE_BUSY', {
-    detail: `another transaction has held ${what} for ${LOCK_TIMEOUT}`,
+    detail: `another transaction has held ${what} for ${waitedMs / 1_000} s`,
     cause: error,
   });
 }

@@ -66,7 +66,7 @@ export class Session {
   readonly silenceMs: number;
   readonly recent: RecentJobs<Pick<Loaded, 'job' | 'link'>>;
   /** Who waits, in the careful lane, for what another transaction holds. */
-  readonly waits = new LockWaits();
+  readonly waits: LockWaits;
   /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
   readonly listed: Queries;
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
@@ -78,6 +78,7 @@ export class Session {
     this.#prepares = address.searchParams.get('prepare') !== 'false';
     address.searchParams.delete('prepare');
     this.silenceMs = takeSilence(address);
+    this.waits = new LockWaits(this);
     this.url = address.toString();
     // Hours that a test lets pass in a moment are none in which a connection was not used.
     const shared = { url: this.url, silenceMs: this.silenceMs, clock: now ? null : (clock ?? null) };
