@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,14 +8,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../src/client/open-store.js';
 import { systemClock } from '../src/client/system-clock.js';
 import type { Store } from '../src/ports/store.js';
+import { compile, compiledTo } from './compile.js';
 import { startPostgres } from './postgres-server.js';
 import { ROOT } from './source-files.js';
 
 const folders: string[] = [];
 
-beforeAll(() => {
-  execFileSync('npm', ['run', '--silent', 'compile'], { cwd: ROOT, stdio: 'inherit' });
-}, 120_000);
+beforeAll(() => void compile('examples'), 120_000);
 
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
@@ -23,7 +22,7 @@ afterAll(() => {
 
 /** Runs an example as a newcomer does: it has to end by itself, in peace. */
 async function run(name: string, ...given: string[]): Promise<string> {
-  const script = join(ROOT, '.build/examples', `${name}.js`);
+  const script = join(compiledTo('examples'), 'examples', `${name}.js`);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...given], {
     timeout: 50_000,
   });

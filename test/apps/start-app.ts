@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { compile, compiledTo } from '../compile.js';
 import { ROOT } from '../source-files.js';
 
 export type RunningApp = {
@@ -12,15 +13,13 @@ export type RunningApp = {
   stop: () => Promise<number | null>;
 };
 
-/** Into a folder of its own: other tests compile meanwhile, and nobody must load a file that is being written. */
-const builtOf = (name: string): string => join(ROOT, '.build/apps', name);
+const builtOf = (name: string): string => compiledTo(`app-${name}`);
 
 export const mainOf = (name: string): string => join(builtOf(name), 'examples', name, 'main.js');
 
 /** Compiles an example application, as `npm run compile` does. */
 export function compileApp(name: string): void {
-  const args = ['-p', 'tsconfig.run.json', '--outDir', builtOf(name), '--sourceMap', 'false'];
-  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT, stdio: 'inherit' });
+  compile(`app-${name}`);
 }
 
 /** Starts an example application in a process of its own, as its README says, and waits until it listens. */

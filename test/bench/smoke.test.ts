@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,20 +6,18 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Found } from '../../bench/harness/rounds.js';
 import { WORKLOADS } from '../../bench/workloads/workload.js';
-import { ROOT } from '../source-files.js';
+import { compile, compiledTo } from '../compile.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-bench-test-'));
 const [json, svg] = [join(folder, 'found.json'), join(folder, 'found.svg')];
 
-beforeAll(() => {
-  execFileSync('npm', ['run', '--silent', 'compile'], { cwd: ROOT, stdio: 'inherit' });
-}, 120_000);
+beforeAll(() => void compile('bench'), 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs the benchmark as `npm run bench` does. What it found is in the file; what it said is answered. */
 async function bench(...given: readonly string[]): Promise<{ said: string; found: Found[] }> {
-  const main = join(ROOT, '.build/bench/main.js');
+  const main = join(compiledTo('bench'), 'bench/main.js');
   const args = [main, '--scale', 'tiny', '--rounds', '1', '--json', json, '--svg', svg, ...given];
   const { stdout: said } = await promisify(execFile)(process.execPath, args, { timeout: 110_000 });
   const { found } = JSON.parse(readFileSync(json, 'utf8')) as { found: Found[] };

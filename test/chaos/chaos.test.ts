@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { compile } from '../compile.js';
 import { LONG } from '../long-mode.js';
-import { ROOT } from '../source-files.js';
 import { runChaos } from './chaos.js';
 import { plantIn } from './plant-in.js';
 
@@ -12,11 +11,7 @@ test.runIf(LONG)(
   'invariant 30: chaos notices an effect that is entered again although nobody refused it',
   { timeout: 300_000 },
   async () => {
-    const build = join(ROOT, '.build/chaos-test');
-    const project = join(ROOT, 'test/chaos/tsconfig.run.json');
-    execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project, '--outDir', build], {
-      stdio: 'inherit',
-    });
+    const build = compile('chaos', 'test/chaos/tsconfig.run.json');
     const planted = plantIn(build, 'any throw closes an effect');
     const { breaches, kept, jobs } = await runChaos({
       store: 'sqlite',

@@ -1,21 +1,20 @@
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { crashTest } from '../../src/cli/crash-test.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
+import { compile, compiledTo } from '../compile.js';
 import { LONG } from '../long-mode.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
-import { ROOT } from '../source-files.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-crash-'));
-const self = [process.execPath, join(ROOT, '.build/src/cli/main.js')] as const;
+const self = [process.execPath, join(compiledTo('killed-writers'), 'src/cli/main.js')] as const;
 let server: PostgresServer;
 const ROUNDS = LONG ? 20 : 4;
 
 beforeAll(async () => {
-  execFileSync('npm', ['run', '--silent', 'compile'], { cwd: ROOT, stdio: 'ignore' });
+  compile('killed-writers', 'test/cli-processes/tsconfig.run.json');
   server = await startPostgres();
 }, 60_000);
 afterAll(async () => {

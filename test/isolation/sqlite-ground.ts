@@ -1,11 +1,11 @@
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../src/ports/store.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
-import { ROOT } from '../source-files.js';
+import { compile, compiledTo } from '../compile.js';
 import { perform, stateOf, type Act } from './act.js';
 import { until, type Ground, type Outcome, type Pair } from './ground.js';
 import type { Order } from './paused-process.js';
@@ -16,14 +16,13 @@ const MEMORY = '/dev/shm';
 
 /** Compiles what the other process runs. */
 export function compilePausedProcess(): void {
-  const project = join(ROOT, 'test/isolation/tsconfig.run.json');
-  execFileSync('npx', ['tsc', '-p', project], { cwd: ROOT, stdio: 'ignore' });
+  compile('isolation', 'test/isolation/tsconfig.run.json');
 }
 
 /** Files that two processes open: a child, which can be stopped within its transaction, and this one. */
 export async function sqliteGround(): Promise<Ground> {
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'pawl-isolation-'));
-  const child = fork(join(ROOT, '.build/isolation/test/isolation/paused-process.js'), [], {
+  const child = fork(join(compiledTo('isolation'), 'test/isolation/paused-process.js'), [], {
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
   });
   const order = async (given: Order): Promise<unknown> => {

@@ -1,4 +1,4 @@
-import { execFileSync, fork, type ChildProcess } from 'node:child_process';
+import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { revokeKey } from '../../src/engine/api-keys.js';
 import { readLog } from '../../src/engine/read-log.js';
 import { prng } from '../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
-import { ROOT } from '../source-files.js';
+import { compile, compiledTo } from '../compile.js';
 import { LONG } from '../long-mode.js';
 import { groundOn, LEASE, remoteApp, sqliteUrl, type Ground } from './ground.js';
 import { LossyProxy } from './lossy-proxy.js';
@@ -21,10 +21,7 @@ let postgres: PostgresServer;
 const folder = mkdtempSync(join(tmpdir(), 'pawl-remote-faults-'));
 
 beforeAll(async () => {
-  execFileSync('npx', ['tsc', '-p', join(ROOT, 'test/remote/tsconfig.run.json')], {
-    cwd: ROOT,
-    stdio: 'ignore',
-  });
+  compile('remote', 'test/remote/tsconfig.run.json');
   postgres = await startPostgres();
 }, 120_000);
 afterAll(async () => {
@@ -51,7 +48,7 @@ describe.each(CHOSEN)(
 
     async function start({ serving, key }: Ground, witness: string): Promise<ChildProcess> {
       const child = fork(
-        join(ROOT, '.build/remote/test/remote/remote-process.js'),
+        join(compiledTo('remote'), 'test/remote/remote-process.js'),
         [serving.url, await key(), witness],
         { stdio: 'ignore', cwd: tmpdir() },
       );

@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,19 +7,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock as clock } from '../../../src/client/system-clock.js';
 import { newRun } from '../../../src/contracts/index.js';
 import { fileRunStates } from '../../../src/stores/file/file-run-states.js';
-import { ROOT } from '../../source-files.js';
+import { compile, compiledTo } from '../../compile.js';
 
 const log = { error: () => undefined };
 const root = mkdtempSync(join(tmpdir(), 'pawl-run-files-'));
-const program = join(ROOT, '.build/crash-run-files/test/crash/run-files/killable-writer.js');
+const program = join(compiledTo('crash-run-files'), 'test/crash/run-files/killable-writer.js');
 
-beforeAll(() => {
-  const project = join(ROOT, 'test/crash/run-files/tsconfig.run.json');
-  const outDir = join(ROOT, '.build/crash-run-files');
-  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project, '--outDir', outDir], {
-    stdio: 'inherit',
-  });
-}, 120_000);
+beforeAll(() => void compile('crash-run-files', 'test/crash/run-files/tsconfig.run.json'), 120_000);
 afterAll(() => rmSync(root, { recursive: true }));
 
 type Writer = {
