@@ -1,5 +1,6 @@
 import { PawlError } from '../errors.js';
 import { toMs, type Duration } from '../engine/duration.js';
+import { LEAST_LEASE_MS } from '../kernel/index.js';
 
 export type WorkOptions = {
   /** How many jobs run at once in this process. */
@@ -22,8 +23,6 @@ const DEFAULT_LEASE: Duration = '30s';
 const DEFAULT_POLL: Duration = '1s';
 const DEFAULT_DRAIN: Duration = '10s';
 
-/** A lease is renewed at a third of it. A shorter one runs out in the first pause of a process that is well, and nothing ever runs. */
-const LEAST_LEASE_MS = 100;
 /** Every loop asks as often. More often is nothing but asking, and nobody gets a job sooner by it. */
 const LEAST_POLL_MS = 5;
 /** A worker's name is the beginning of longer ones, of its lives and its claims, for which stores and logs have room. */

@@ -3,6 +3,8 @@ import type { Timestamp } from './payload.js';
 
 /** Longer leaves a crashed worker's jobs idle; shorter takes jobs from workers that only paused for a moment. */
 export const DEFAULT_LEASE_MS = 30_000;
+/** A lease is renewed at a third of it. A shorter one runs out in the first pause of a process that is well, and nothing ever runs. */
+export const LEAST_LEASE_MS = 100;
 
 /**
  * How early a lease is renewed, as a share of its length. At one third a worker survives two lost renewals;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ERRORS } from '../../errors.js';
+import { LEAST_LEASE_MS } from '../../kernel/index.js';
 import { count, jobId, milliseconds, text } from '../fields.js';
 import { ok, route } from '../route.js';
 import { claimFor } from '../worker-protocol/claim-for.js';
@@ -50,7 +51,7 @@ export const workerRoutes = [
     summary: "Register a worker's life, or prolong its lease, and tell what it holds.",
     body: z.strictObject({
       worker: field.worker,
-      lease_ms: milliseconds.min(1).max(MOST_LEASE_MS),
+      lease_ms: milliseconds.min(LEAST_LEASE_MS).max(MOST_LEASE_MS),
       lanes: field.lanes,
     }),
     answers: {
