@@ -10,7 +10,7 @@ import {
   type Event,
   type Job,
 } from '../kernel/index.js';
-import type { CommitItem, CommitReplies, CommitReply, Identity, Store } from '../ports/store.js';
+import type { CommitItem, CommitReplies, CommitReply, CommitWithin, Identity } from '../ports/store.js';
 import type { Engine } from './engine.js';
 import type { NewJob } from './new-job.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
@@ -57,9 +57,6 @@ export async function tryStartJobs(
   return (await startAll(engine, jobs, options)).map(({ outcome }) => outcome);
 }
 
-/** Reads a job where it was looked for: of one that was started in an open transaction only that knows. */
-type Loading = Store['load'];
-
 type Tried = { readonly asked: NewJob; readonly outcome: StartOutcome };
 
 async function startAll(
@@ -71,12 +68,10 @@ async function startAll(
   const supply = 'make' in jobs ? decideInTime(engine, jobs, actor) : decideAll(engine, jobs, actor);
   const sent = tx === undefined ? await sendAll(engine, supply) : await sendWithin(engine, supply, tx);
 
-  const { store } = engine;
-  const loading: Loading = (jobId) => (tx === undefined ? store.load(jobId) : store.loadWithin(tx, jobId));
   const tried: Tried[] = [];
   let isForClaims = false;
   const lanes = new Set<string>();
-  for (const { job: asked, item, reply, told } of sent) {
+  for (const { job: asked, item, reply, told, owners } of sent) {
     if (item.job === null) continue;
     if (reply.ok) {
       tried.push({ asked, outcome: { kind: 'created', job: item.job } });
@@ -87,7 +82,7 @@ async function startAll(
         if (!told) lanes.add(laneOf(item.job.spec));
       }
     } else {
-      tried.push({ asked, outcome: await existing(loading, asked, reply) });
+      tried.push({ asked, outcome: await existing(engine, asked, { reply, owners }) });
     }
   }
   if (isForClaims) engine.bells.claims.ring();
@@ -192,6 +187,8 @@ type Sent = {
   readonly reply: CommitReply;
   /** Those who may run it know of it. */
   readonly told: boolean;
+  /** Jobs that are known already, since only an open transaction can see them. */
+  readonly owners: CommitWithin['owners'];
 };
 
 /** So many jobs go before the event loop gets its turn, in one part or in two, which a store that is in this process saves together. */
@@ -236,33 +233,40 @@ async function sendWithin(engine: Engine, { count, take }: Supply, tx: unknown):
 const together = (
   decided: readonly Decided[],
   items: readonly CommitItem[],
-  { replies, told }: CommitReplies,
+  { replies, told, owners = [] }: CommitReplies & Partial<CommitWithin>,
 ): Sent[] =>
   decided.map(({ job }, index) => ({
     job,
     item: must(items[index], 'a commit for each'),
     reply: must(replies[index], 'each commit is answered'),
     told: told === true,
+    owners,
   }));
 
 /** What a start that was not saved has met. */
 async function existing(
-  load: Loading,
+  engine: Engine,
   { spec, identities, judge, idIsOwn = false }: NewJob,
-  reply: CommitReply & { ok: false },
+  { reply, owners }: { reply: CommitReply & { ok: false }; owners: CommitWithin['owners'] },
 ): Promise<StartOutcome> {
+  const load = async (jobId: string): Promise<Job | null> => {
+    const known =
+      owners.find(({ job }) => job.spec.jobId === jobId) ?? (await engine.store.load(jobId)).found;
+    return known && known.job;
+  };
   if (reply.code !== 'IDENTITY_TAKEN') {
-    const { found } = idIsOwn ? await load(spec.jobId) : { found: null };
-    return found ? { kind: 'created', job: found.job } : { kind: 'exists', jobId: spec.jobId };
+    const job = idIsOwn ? await load(spec.jobId) : null;
+    return job ? { kind: 'created', job } : { kind: 'exists', jobId: spec.jobId };
   }
   const jobs = new Map<Identity['kind'], Job>();
   for (const [index, { kind }] of identities.entries()) {
     const owner = reply.owners[index] ?? null;
     if (owner === null) continue;
-    if (owner === spec.jobId && idIsOwn) return { kind: 'created', job: await mustLoad(load, owner) };
-    const { found } = await load(owner);
-    if (found === null) return { kind: 'purged', jobId: owner };
-    jobs.set(kind, found.job);
+    const job = await load(owner);
+    if (owner === spec.jobId && idIsOwn)
+      return { kind: 'created', job: must(job, `job ${owner} owns an identity`) };
+    if (job === null) return { kind: 'purged', jobId: owner };
+    jobs.set(kind, job);
   }
   const byKey = jobs.get('key') ?? null;
   const byTaskId = jobs.get('task_id') ?? null;
@@ -272,9 +276,4 @@ async function existing(
   // Nothing was in the way but something that is of no concern here.
   if (verdict.kind === 'create') return { kind: 'exists', jobId: spec.jobId };
   return verdict;
-}
-
-async function mustLoad(load: Loading, jobId: string): Promise<Job> {
-  const { found } = await load(jobId);
-  return must(found, `job ${jobId} owns an identity`).job;
 }

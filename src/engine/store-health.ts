@@ -20,7 +20,7 @@ const WRITES: ReadonlySet<keyof Store> = new Set<keyof Store>([
   'putRecord',
 ]);
 /** They also fail for reasons of the application's own transaction. */
-const NOT_OURS: ReadonlySet<keyof Store> = new Set<keyof Store>(['commitWithin', 'loadWithin', 'begin']);
+const NOT_OURS: ReadonlySet<keyof Store> = new Set<keyof Store>(['commitWithin', 'begin']);
 
 /** Outages that wait to be written down. A process that never does so keeps no more than these. */
 const MOST_OUTAGES = 10;

@@ -75,6 +75,9 @@ export type CommitReplies = Reply<{
   readonly told?: true;
 }>;
 
+/** `owners`: the jobs that own what refused items wanted, as the transaction sees them. One that was started in it is there for nobody else yet. */
+export type CommitWithin = CommitReplies & { readonly owners: readonly Loaded[] };
+
 export type ClaimRequest = {
   readonly worker: WorkerRef;
   readonly lanes: readonly ClaimLane[];

@@ -5,6 +5,7 @@ import type {
   CommitItem,
   Identity,
   CommitReplies,
+  CommitWithin,
   ClaimRequest,
   Claimed,
   Beat,
@@ -52,9 +53,7 @@ export interface Store {
    * Saves commits within a transaction that the application has open on this database: they become visible with it
    * and vanish with it. `TX_UNSUPPORTED` where the store cannot.
    */
-  commitWithin(tx: unknown, items: readonly CommitItem[]): Promise<CommitReplies>;
-  /** A job as such a transaction sees it: one that was started in it is there for nobody else yet. */
-  loadWithin(tx: unknown, jobId: string): Promise<Reply<{ readonly found: Loaded | null }>>;
+  commitWithin(tx: unknown, items: readonly CommitItem[]): Promise<CommitWithin>;
   /** Opens a transaction for writes of the application that end with a commit. `TX_UNSUPPORTED` where there are none. */
   begin(): Promise<StoreTransaction>;
   /** Takes jobs that are due for a worker, tenants in turn. */

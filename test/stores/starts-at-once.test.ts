@@ -223,4 +223,29 @@ describe('a start that the body of a step does not wait for', () => {
       expect(await again.job.result({ timeout: '30s' })).toBe('done');
     }
   });
+
+  test('GUA-2 with a taken key: the job that has it is found, and what was saved with it is said to be', async () => {
+    const child = task({ name: 'child' }, () => 'done');
+    const told: Promise<boolean[]>[] = [];
+    const parent = task({ name: 'parent' }, ({ step, input }) =>
+      step.transaction<void, pg.ClientBase>('start', async (tx) => {
+        const keys = [`fresh ${String(input)}`, 'taken'];
+        const asked = keys.map((idempotencyKey) => ({ input: null, options: { idempotencyKey } }));
+        const started = app.startMany(child, asked, { tx });
+        told.push(started.then((all) => all.map(({ idempotentHit }) => idempotentHit)));
+        for (let n = 0; n < Number(input); n++) await tx.query('SELECT 1');
+      }),
+    );
+    const app = await pawl({ store: await server.createDatabase(), tasks: [parent, child] });
+    onTestFinished(() => app.close());
+    await app.start(child, null, { idempotencyKey: 'taken' });
+    await app.work({ poll: '200ms', drain: 0, stopOnSignal: false });
+    for (const answers of [1, 3, 6, 9]) {
+      const { job } = await app.start(parent, answers);
+      await job.result({ timeout: '30s' });
+      expect([answers, await told.at(-1)]).toEqual([answers, [false, true]]);
+      const again = await app.start(child, null, { idempotencyKey: `fresh ${answers}` });
+      expect(again.idempotentHit).toBe(true);
+    }
+  });
 });

@@ -111,8 +111,8 @@ function takesPlace({ timing, catchUp }: Schedule, fireAt: Timestamp, now: Times
 }
 
 /** Throws what is wrong with the jobs that a schedule would make: nobody is there to be told when it fires. */
-export function expectFireable(engine: Engine, schedule: Schedule, fireAt: Timestamp): void {
-  createItem(engine, firingOf(engine, schedule, fireAt), 'scheduler');
+export function expectFireable(engine: Engine, schedule: Schedule): void {
+  createItem(engine, firingOf(engine, schedule, engine.now()), 'scheduler');
 }
 
 /** Starts the job of one firing; one that another has started is as good. */

@@ -90,7 +90,7 @@ async function put(
     const named = key === null ? body : { ...body, key };
     const version = known?.version ?? 0;
     const next: Schedule = { ...named, tenantId, scheduleId, version, nextFireAt: null };
-    expectFireable(engine, next, cursor);
+    expectFireable(engine, next);
     const row = nextRow(next, {});
     if ((await engine.store.putSchedule(row, version, owner?.leadTo(scheduleId))).saved) {
       if (row.nextFireAt !== null) engine.bells.schedules.ringAt(row.nextFireAt, now);

@@ -220,6 +220,17 @@ onEveryStore((fresh) => {
     expect(await app.schedules.list()).toEqual([]);
   });
 
+  test('TSK-4 the deadline of its jobs may be shorter than the time to the next', async () => {
+    const cluster = await fresh.cluster();
+    const brief = task({ name: 'brief', deadline: '1m' }, () => undefined);
+    const { app } = await cluster.join([brief], SLOW);
+    await app.schedules.put(schedule(brief, { id: 'yearly', cron: '0 0 1 1 *', input: 1 }));
+    await app.schedules.put(schedule(brief, hourly));
+    await pass(cluster, HOUR + MINUTE);
+    expect(await firingsOf(cluster)).toEqual([HOUR]);
+    expect((await app.counts()).succeeded).toBe(1);
+  });
+
   test('TSK-4 a schedule whose jobs could not be made is refused, and nothing is stored', async () => {
     const cluster = await fresh.cluster();
     const keyed = task(

@@ -42,7 +42,7 @@ const BESIDE_THE_STORE = [
   'purge',
 ] as const satisfies readonly (keyof Store)[];
 
-type Unsupported = Pick<Store, (typeof BESIDE_THE_STORE)[number] | 'commitWithin' | 'loadWithin' | 'begin'>;
+type Unsupported = Pick<Store, (typeof BESIDE_THE_STORE)[number] | 'commitWithin' | 'begin'>;
 
 export function unsupported(): Unsupported {
   const refuse = (code: 'REMOTE_UNSUPPORTED' | 'TX_UNSUPPORTED', detail: string) => (): Promise<never> =>
@@ -55,7 +55,6 @@ export function unsupported(): Unsupported {
   return {
     ...(Object.fromEntries(all) as Pick<Store, (typeof BESIDE_THE_STORE)[number]>),
     commitWithin: noTransactions,
-    loadWithin: noTransactions,
     begin: noTransactions,
   };
 }

@@ -29,7 +29,6 @@ export function memoryStore({
   return {
     commit: async (items) => ({ now: now(), replies: items.map((item) => save(tables, item)) }),
     commitWithin: noTransactions,
-    loadWithin: noTransactions,
     begin: noTransactions,
     claim: async (request) => claim(tables, request, now()),
 

@@ -1,7 +1,6 @@
 import type pg from 'pg';
 import { PawlError } from '../../errors.js';
-import { must } from '../../kernel/index.js';
-import type { CommitItem, CommitReplies, CommitReply, Loaded, Reply } from '../../ports/store.js';
+import type { CommitItem, CommitReply, CommitWithin, Loaded } from '../../ports/store.js';
 import { isCreated, listCreated, saveOne } from './commit-carefully.js';
 import { lastingOf } from './lent-client.js';
 import { loadEach } from './load.js';
@@ -22,32 +21,16 @@ const NOT_USABLE: Readonly<Record<string, string>> = {
  * Saves commits on a connection of the application, within its open transaction. What is refused leaves the transaction
  * as it was, and so does a failure, which undoes all of them; what is saved becomes visible with its COMMIT.
  */
-export function commitWithin(
+export async function commitWithin(
   session: Session,
   tx: unknown,
   items: readonly CommitItem[],
-): Promise<CommitReplies> {
-  return onClient(tx, (client) => startWithin(session, client, items));
-}
-
-/** A job as an open transaction of the application sees it. */
-export function loadWithin(
-  session: Session,
-  tx: unknown,
-  jobId: string,
-): Promise<Reply<{ found: Loaded | null }>> {
-  return onClient(tx, async (client) => {
-    const [found] = await loadEach(session.within(client), [jobId]);
-    return must(found, 'each load is answered');
-  });
-}
-
-async function onClient<T>(tx: unknown, work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+): Promise<CommitWithin> {
   if (!isClient(tx)) {
     throw new PawlError('TX_UNSUPPORTED', { detail: 'what was given as `tx` is not a `pg` client' });
   }
   try {
-    return await inTurn(tx, () => work(tx));
+    return await inTurn(tx, () => startWithin(session, tx, items));
   } catch (error) {
     const detail = NOT_USABLE[sqlStateOf(error)];
     if (detail !== undefined) throw new PawlError('TX_UNSUPPORTED', { detail, cause: error });
@@ -60,14 +43,15 @@ async function startWithin(
   session: Session,
   tx: pg.ClientBase,
   items: readonly CommitItem[],
-): Promise<CommitReplies> {
+): Promise<CommitWithin> {
   await session.within(tx).rows('SAVEPOINT pawl_start');
   const db = session.within(lastingOf(tx));
   try {
     const replies = await patiently(db, () => saveAll(db, items));
+    const owners = await ownersIn(db, replies);
     const now = await db.now();
     await db.rows('RELEASE SAVEPOINT pawl_start');
-    return { now, replies };
+    return { now, replies, owners };
   } catch (error) {
     await takeBack(db);
     throw error;
@@ -114,6 +98,15 @@ async function saveAll(db: Queries, items: readonly CommitItem[]): Promise<Commi
   }
   await list();
   return replies;
+}
+
+async function ownersIn(db: Queries, replies: readonly CommitReply[]): Promise<Loaded[]> {
+  const jobIds = replies.flatMap((reply) =>
+    !reply.ok && reply.code === 'IDENTITY_TAKEN' ? reply.owners.filter((owner) => owner !== null) : [],
+  );
+  if (jobIds.length === 0) return [];
+  const loaded = await Promise.all(await loadEach(db, [...new Set(jobIds)]));
+  return loaded.flatMap(({ found }) => found ?? []);
 }
 
 function isClient(tx: unknown): tx is pg.ClientBase {

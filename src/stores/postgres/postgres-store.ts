@@ -8,7 +8,7 @@ import { claim } from './claim.js';
 import { FewFirst } from './claim-few.js';
 import type { Saved } from './commit-carefully.js';
 import { saveGroup } from './commit.js';
-import { commitWithin, loadWithin } from './commit-within.js';
+import { commitWithin } from './commit-within.js';
 import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { ownersOf } from './identities.js';
@@ -115,7 +115,6 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   return {
     commit: (items) => (items.length === 0 ? single.now().then(nothing) : commit(items).then(answered)),
     commitWithin: (tx, items) => commitWithin(session, tx, items),
-    loadWithin: (tx, jobId) => loadWithin(session, tx, jobId),
     begin: () => begin(session),
     claim: (request) => claim(session, hints, request),
     beat(beating) {

@@ -62,8 +62,8 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
 
   return {
     commit: (items) => commit(items).then((replies) => ({ now: db.now(), replies })),
-    commitWithin: noneToShare,
-    loadWithin: noneToShare,
+    commitWithin: () =>
+      Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     begin: async () => begin(db),
     claim: (request) => unreadable.claiming(request, () => db.write(() => claim(db, hints, request))),
     beat(beating) {
@@ -127,6 +127,3 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     },
   };
 }
-
-const noneToShare = (): Promise<never> =>
-  Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' }));
