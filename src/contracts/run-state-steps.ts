@@ -59,12 +59,12 @@ export function mayMoveSteps(event: Event): boolean {
   return ENDS.has(event.type) || newsOf(event).some(({ step }) => !isOurs(step));
 }
 
-/** The steps that the last of a log's changes moves. */
-export function stepsMovedBy(changes: readonly Change[]): StepChange[] {
-  const event = changes.at(-1)?.event;
+/** The steps that one of a log's changes moves. */
+export function stepsMovedBy(changes: readonly Change[], index: number): StepChange[] {
+  const event = changes[index]?.event;
   if (event === undefined) return [];
   if (!ENDS.has(event.type)) return stepChangesOf(event);
-  const underWay = [...progressOf(changes)].filter(([, { status }]) => status === 'running');
+  const underWay = [...progressOf(changes.slice(0, index))].filter(([, { status }]) => status === 'running');
   return underWay.map(([step]) => ({ step, status: 'interrupted', error: null }));
 }
 

@@ -111,9 +111,7 @@ export function runCallbacks(changes: readonly Change[]): RunCallback[] {
 /** One callback for each change of a step in one commit of a log. A job's own step runs on no host. */
 export function stepCallbacks(changes: readonly Change[], rev: number): RunCallback[] {
   return changes.flatMap((change, index) =>
-    change.rev === rev
-      ? stepsMovedBy(changes.slice(0, index + 1)).map((moved) => callbackOf(change, moved))
-      : [],
+    change.rev === rev ? stepsMovedBy(changes, index).map((moved) => callbackOf(change, moved)) : [],
   );
 }
 

@@ -123,7 +123,7 @@ async function noteAnswer(
   else if (given.code === 'INVALID_TRANSITION') await noteRefusal(engine, { ...spec, asked });
 }
 
-/** The entry that an operator is asked about; the first, which the kernel will refuse, if none is. */
+/** The entry that an operator is asked about, if one is. */
 function parkedEntry(job: Job, { step, occurrence }: StepRef): number | null {
   for (const wait of job.waits) {
     const asked = decidedEntry(wait);
@@ -135,7 +135,7 @@ function parkedEntry(job: Job, { step, occurrence }: StepRef): number | null {
 /** Somebody has decided on the one that was meant, and it was entered again: what is known of the one says nothing about the other. */
 function anotherEntry(asked: string, meant: number, parkedOn: number): PawlError {
   return new PawlError('WAIT_NOT_OPEN', {
-    detail: `cannot ${asked}: entry ${meant} is decided, and the job waits for a decision on entry ${parkedOn}`,
+    detail: `cannot ${asked}: the job waits for a decision on entry ${parkedOn}, not on entry ${meant}`,
     details: { entry: parkedOn },
   });
 }

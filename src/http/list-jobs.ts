@@ -28,46 +28,26 @@ export async function listJobs<S extends string>(
   { tenantId, status, task, limit, cursor }: ListQuery<S> & { readonly tenantId: string },
 ): Promise<{ readonly jobs: readonly Job[]; readonly next: string | null }> {
   const statuses: readonly Status[] | null = status === undefined ? null : contract.statusesOf(status);
-  const list = (count: number, from: string | null) =>
-    engine.store.list({ tenantId, statuses, task: task ?? null, limit: count, cursor: from }).catch(refused);
+  const most = status === undefined ? limit : Math.max(limit, PAGE);
   const jobs: Job[] = [];
   let after = cursor ?? null;
-  const most = status === undefined ? limit : Math.max(limit, PAGE);
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += most) {
-    const { rows, next } = await list(most, after);
+    const page = { tenantId, statuses, task: task ?? null, limit: most, cursor: after };
+    const { rows, places, next } = await engine.store.list(page).catch(refused);
     const fitting = (await load(engine, rows)).filter(
       (job) => status === undefined || contract.project(job) === status,
     );
     const taken = fitting.slice(0, limit - jobs.length);
     jobs.push(...taken);
     if (taken.length < fitting.length) {
-      const ids = new Set(taken.map(({ spec }) => spec.jobId));
-      return { jobs, next: await cursorBehind((count) => list(count, after), ids, most) };
+      const last = rows.findIndex(({ jobId }) => jobId === taken.at(-1)?.spec.jobId);
+      return { jobs, next: places[last] ?? null };
     }
     after = next;
     if (after === null || jobs.length === limit) break;
   }
   return { jobs, next: after };
 }
-
-type ListPage = Awaited<ReturnType<Engine['store']['list']>>;
-
-/** Where the next page goes on: behind the last of these that is still there. Jobs may have come into the list, and left it, since they were read. */
-async function cursorBehind(
-  list: (count: number) => Promise<ListPage>,
-  taken: ReadonlySet<string>,
-  most: number,
-): Promise<string | null> {
-  for (let tries = 0; tries < MOST_TRIES; tries++) {
-    const { rows } = await list(most);
-    const last = rows.findLastIndex(({ jobId }) => taken.has(jobId));
-    const page = await list(last + 1);
-    if (last >= 0 && page.rows.at(-1)?.jobId === rows[last]?.jobId) return page.next;
-  }
-  throw new PawlError('STORE_BUSY', { detail: 'the list changes faster than it can be read' });
-}
-
-const MOST_TRIES = 5;
 
 /** Of what a list is asked with, only its cursor can be no option of the store's. */
 function refused(error: unknown): never {

@@ -2,6 +2,7 @@ import type {
   Command,
   DlqItem,
   Job,
+  JobRow,
   JsonText,
   RateLimit,
   Status,
@@ -174,6 +175,14 @@ export type ListFilter = {
   readonly limit: number;
   /** `next` of the page before; null begins with the newest. */
   readonly cursor: string | null;
+};
+
+export type JobList = {
+  readonly rows: readonly JobRow[];
+  /** The cursor behind each row. */
+  readonly places: readonly string[];
+  /** That behind the last; null if nothing follows. */
+  readonly next: string | null;
 };
 
 export type LaneHead = { readonly lane: string; readonly tenantId: string; readonly dueAt: Timestamp };

@@ -1,4 +1,4 @@
-import type { DlqItem, DlqStatus, JobRow, Status, Timestamp } from '../kernel/index.js';
+import type { DlqItem, DlqStatus, Status, Timestamp } from '../kernel/index.js';
 import type {
   Reply,
   StoreTransaction,
@@ -17,6 +17,7 @@ import type {
   EffectResult,
   NewMessage,
   Message,
+  JobList,
   ListFilter,
   LaneHead,
   HoldReason,
@@ -100,9 +101,7 @@ export interface Store {
     limit: number;
     except: readonly string[];
   }): Promise<Reply<{ readonly jobIds: readonly string[] }>>;
-  list(
-    filter: ListFilter,
-  ): Promise<Reply<{ readonly rows: readonly JobRow[]; readonly next: string | null }>>;
+  list(filter: ListFilter): Promise<Reply<JobList>>;
   counts(filter: {
     tenantId: string | null;
   }): Promise<Reply<{ readonly counts: Readonly<Partial<Record<Status, number>>> }>>;

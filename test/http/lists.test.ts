@@ -44,40 +44,30 @@ test('RST-9 pages by status go on behind the last that was shown', async () => {
   expect(seen).toEqual(ids.filter((_, index) => index % 2 === 0));
 });
 
-test('RST-9 a run that leaves the list while a page is read costs no other its place', async () => {
+test('RST-9 runs that leave the list, and come into it, while a page is read cost no other its place', async () => {
   const clock = fakeClock(T0);
   const inner = memoryStore({ clock });
-  let gone: string | null = null;
-  let isArmed = false;
+  let meanwhile = async (_first: string): Promise<unknown> => undefined;
   const store: Store = {
     ...inner,
-    /** One of the runs that were just read is listed no more. */
     async list(filter) {
-      const { rows, ...page } = await inner.list({
-        ...filter,
-        limit: filter.limit + (gone === null ? 0 : 1),
-      });
-      const listed = rows.filter(({ jobId }) => jobId !== gone).slice(0, filter.limit);
-      if (isArmed) gone ??= rows[1]?.jobId ?? null;
-      const last = listed.at(-1);
-      const at = rows.findIndex(({ jobId }) => jobId === last?.jobId);
-      if (at === rows.length - 1) return { ...page, rows: listed };
-      const { next } = await inner.list({ ...filter, limit: at + 1 });
-      return { ...page, rows: listed, next };
+      const page = await inner.list(filter);
+      await meanwhile(page.rows[0]?.jobId ?? '');
+      return page;
     },
   };
   const rig = await rigOf({ clock, store });
   const ids: string[] = [];
-  for (let n = 0; n < 8; n++) ids.unshift(await start(rig));
-  isArmed = true;
+  for (let n = 0; n < 6; n++) ids.unshift(await start(rig, { max_retries: 0 }));
+  meanwhile = async (first) => [await rig.drill(first, '?force_fail=true'), await start(rig)];
   const seen: string[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
-    const page = `/api/v1/runs?status=queued&limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`;
+    const page = `/api/v1/runs?status=queued&limit=1${cursor === '' ? '' : `&cursor=${cursor}`}`;
     const { runs, next_cursor } = (await rig.get(page)).data as unknown as Listed;
     seen.push(...runs.map(({ run_id }) => run_id));
     cursor = next_cursor;
   }
-  expect(seen).toEqual(ids);
+  expect(seen).toEqual([ids[1], ids[3], ids[5]]);
 });
 
 test.each([

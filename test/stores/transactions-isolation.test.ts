@@ -120,7 +120,7 @@ test('GUA-11 what a body sets for its session reaches no other body', async () =
     const client = transaction.tx as pg.ClientBase;
     const { rows } = await client.query<{ pid: number }>(
       `SELECT pg_backend_pid() AS pid, current_setting('search_path') AS path, current_setting('statement_timeout') AS timeout,
-       to_regclass('scratch') AS scratch, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory') AS locks`,
+       to_regclass('scratch') AS scratch, (SELECT count(*)::int FROM pg_locks WHERE locktype = 'advisory' AND objid = 77) AS locks`,
     );
     for (const { pid, ...session } of rows) {
       pids.add(pid);
@@ -133,7 +133,9 @@ test('GUA-11 what a body sets for its session reaches no other body', async () =
     await transaction.commit(
       await rig.prepare(`job_body_${n}`, command('complete', { attemptId: attemptId ?? '' })),
     );
-    await expect.poll(() => ask(url, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory'")).toEqual([]);
+    await expect
+      .poll(() => ask(url, "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 77"))
+      .toEqual([]);
   }
   const clean = { path: '"$user", public', timeout: '0', scratch: null, locks: 0 };
   expect(seen).toEqual(Array.from({ length: 8 }, () => clean));

@@ -96,8 +96,9 @@ export function memoryStore({
       const from = newestFirst.filter(({ bornAt }) => bornAt >= place).length;
       const found = newestFirst.slice(from).filter(({ row }) => matches(row));
       const page = found.slice(0, limit);
-      const next = found.length > limit ? `${page.at(-1)?.bornAt}` : null;
-      return { now: now(), rows: page.map(({ row }) => row), next };
+      const places = page.map(({ bornAt }) => `${bornAt}`);
+      const next = found.length > limit ? (places.at(-1) ?? null) : null;
+      return { now: now(), rows: page.map(({ row }) => row), places, next };
     },
     async counts({ tenantId }) {
       const counts: Partial<Record<Status, number>> = {};

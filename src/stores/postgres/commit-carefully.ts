@@ -1,7 +1,7 @@
 import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
 import { insertDlqItem, replaceDlqItem } from './dlq.js';
 import { ownersOf, takeIdentities } from './identities.js';
-import { patiently, type Wanted } from './lock-waits.js';
+import { FIRST_FOR_A_KEY_MS, FIRST_FOR_A_ROW_MS, patiently, type Wanted } from './lock-waits.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
   changes,
@@ -27,9 +27,10 @@ export function saveCarefully(session: Session, item: CommitItem): Promise<Saved
 }
 
 /** What a commit may have to wait for: the job's row, and the keys that it takes. */
-export const wantedBy = ({ jobId, identities }: CommitItem): Wanted => ({
+export const wantedBy = ({ jobId, identities, rev }: CommitItem): Wanted => ({
   what: `job ${jobId} or its key`,
   names: [jobId, ...identities.map(({ tenantId, kind, value }) => `${kind} ${tenantId} ${value}`)],
+  firstMs: rev === 1 ? FIRST_FOR_A_KEY_MS : FIRST_FOR_A_ROW_MS,
 });
 
 /** Within a transaction, which stays as it was if the commit is refused or fails. `lists` false: the caller lists a new job. */
@@ -40,7 +41,10 @@ export async function saveOne(db: Queries, item: CommitItem, { lists = true } = 
     if (lists && isCreated(item, reply)) await listCreated(db, [item.jobId]);
     await db.rows(`${needsNoUndoing(item, reply) ? 'RELEASE' : 'ROLLBACK TO'} SAVEPOINT pawl_commit`);
     if (reply.ok || reply.code !== 'IDENTITY_TAKEN') return reply;
-    return { ...reply, owners: await ownersOf(db, item.identities) };
+    const owners = await ownersOf(db, item.identities);
+    // A purge came in between: they are free.
+    if (owners.every((owner) => owner === null)) return await saveOne(db, item, { lists });
+    return { ...reply, owners };
   } catch (error) {
     await db.rows('ROLLBACK TO SAVEPOINT pawl_commit').catch(() => undefined);
     throw error;

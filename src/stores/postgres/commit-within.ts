@@ -4,7 +4,7 @@ import type { CommitItem, CommitReply, CommitWithin, Loaded } from '../../ports/
 import { isCreated, listCreated, saveOne } from './commit-carefully.js';
 import { lastingOf } from './lent-client.js';
 import { loadEach } from './load.js';
-import { busyOr, LOCK_TIMEOUT_MS } from './lock-waits.js';
+import { busy, isRefused, LOCK_TIMEOUT_MS } from './lock-waits.js';
 import { sqlStateOf } from './server-error.js';
 import type { Queries, Session } from './session.js';
 import { inTurn } from './start-queue.js';
@@ -34,7 +34,7 @@ export async function commitWithin(
   } catch (error) {
     const detail = NOT_USABLE[sqlStateOf(error)];
     if (detail !== undefined) throw new PawlError('TX_UNSUPPORTED', { detail, cause: error });
-    throw busyOr(error, 'one of these jobs, or its key,');
+    throw error;
   }
 }
 
@@ -65,7 +65,9 @@ async function patiently<T>(db: Queries, work: () => Promise<T>): Promise<T> {
   );
   const patience = (value: string) => db.rows("SELECT set_config('lock_timeout', $1, true)", [value]);
   await patience(`${LOCK_TIMEOUT_MS}ms`);
-  const done = await work();
+  const done = await work().catch((error: unknown) => {
+    throw isRefused(error) ? busy(error, 'one of these jobs, or its key') : error;
+  });
   await patience(before?.lock_timeout ?? '0');
   return done;
 }
@@ -105,8 +107,9 @@ async function ownersIn(db: Queries, replies: readonly CommitReply[]): Promise<L
     !reply.ok && reply.code === 'IDENTITY_TAKEN' ? reply.owners.filter((owner) => owner !== null) : [],
   );
   if (jobIds.length === 0) return [];
-  const loaded = await Promise.all(await loadEach(db, [...new Set(jobIds)]));
-  return loaded.flatMap(({ found }) => found ?? []);
+  const loading = await loadEach(db, [...new Set(jobIds)]);
+  const found = await Promise.all(loading.map(async (answer) => (await answer).found));
+  return found.filter((one) => one !== null);
 }
 
 function isClient(tx: unknown): tx is pg.ClientBase {

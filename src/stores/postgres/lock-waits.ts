@@ -4,19 +4,25 @@ import type { Queries, Session } from './session.js';
 
 /** How long a start waits for another transaction that has taken the same key and not ended. */
 export const LOCK_TIMEOUT_MS = 5_000;
-/**
- * How long it waits at first, while others may want its connection. Most have nobody in their way; of those who have, many may
- * come at once, and each holds up for so long whoever comes behind it.
- */
-const SHORT = '10ms';
 /** Of the connections for careful work, so many may be with those who wait long. The others stay with those who need not. */
 const MOST_WAITING = 2;
 const LOCK_NOT_AVAILABLE = '55P03';
 /** What the server says instead if it gets the lock in the very moment in which the time is up. */
 const CANCELLED = '57014';
 
-/** What somebody may have to wait for: in words, and the names of the jobs and keys. */
-export type Wanted = { readonly what: string; readonly names: readonly string[] };
+/** Applications hold keys for as long as they like, and many who want one may come at once: each holds up for so long whoever comes behind it. */
+export const FIRST_FOR_A_KEY_MS = 10;
+/** A job's row is locked by commits of our own, for a moment. Not to wait for that would mean to wait in line with those who want keys. */
+export const FIRST_FOR_A_ROW_MS = 50;
+
+export type Wanted = {
+  /** What somebody may have to wait for, in words. */
+  readonly what: string;
+  /** The names of the jobs and keys. */
+  readonly names: readonly string[];
+  /** How long it is waited for at first, while others may want the connection. */
+  readonly firstMs: number;
+};
 
 type InLine = {
   readonly what: string;
@@ -52,7 +58,7 @@ export class LockWaits {
     return null;
   }
 
-  async begin<T>({ what, names }: Wanted, work: () => Promise<T>): Promise<T> {
+  async begin<T>({ what, names }: Omit<Wanted, 'firstMs'>, work: () => Promise<T>): Promise<T> {
     const waiting = this.#inTurn(what, work);
     for (const name of names) this.#waiting.set(name, waiting);
     try {
@@ -68,8 +74,9 @@ export class LockWaits {
     try {
       return await work();
     } catch (error) {
-      if (isLocked(error)) for (const one of this.#line.splice(0)) one.reject(tooMany(one.what));
-      throw busyOr(error, what, this.longestMs);
+      if (!isLocked(error)) throw error;
+      for (const one of this.#line.splice(0)) one.reject(tooMany(one.what));
+      throw busy(error, what);
     } finally {
       const next = this.#line.shift();
       if (next) next.resolve();
@@ -92,10 +99,10 @@ export async function patiently<T>(
 ): Promise<T> {
   const { waits } = session;
   const isFirst = (): boolean => waits.ahead(wanted.names) === null;
-  const attempt = (timeout: string, mayBegin: () => boolean): Promise<T> =>
+  const attempt = (timeoutMs: number, mayBegin: () => boolean): Promise<T> =>
     session.careful(async (db) => {
       if (!mayBegin()) throw new Behind();
-      await db.rows(`SELECT set_config('lock_timeout', '${timeout}', true)`);
+      await db.rows(`SELECT set_config('lock_timeout', '${timeoutMs}ms', true)`);
       return work(db);
     });
   for (;;) {
@@ -103,20 +110,29 @@ export async function patiently<T>(
       if (isBusy(error)) throw tooMany(wanted.what);
     });
     try {
-      return await attempt(SHORT, isFirst);
+      return await attempt(wanted.firstMs, isFirst);
     } catch (error) {
       if (error instanceof Behind) continue;
       if (!isLocked(error)) throw error;
     }
-    if (isFirst()) return waits.begin(wanted, () => attempt(`${waits.longestMs}ms`, () => true));
+    if (isFirst()) return waits.begin(wanted, () => attempt(waits.longestMs, () => true));
   }
 }
 
-/** Somebody was waited for in vain. */
+/** Somebody was waited for in vain, on a connection of ours. */
 export function isLocked(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state === LOCK_NOT_AVAILABLE || state === CANCELLED;
+  return isRefused(error) || sqlStateOf(error) === CANCELLED;
 }
+
+/** The same on a connection of the application's, which has limits of its own, and an operator who cancels statements. */
+export const isRefused = (error: unknown): boolean => sqlStateOf(error) === LOCK_NOT_AVAILABLE;
+
+/** That `what` was waited for in vain is no outage. */
+export const busy = (error: unknown, what: string): PawlError =>
+  new PawlError('STORE_BUSY', {
+    detail: `another transaction holds ${what}, and was waited for in vain`,
+    cause: error,
+  });
 
 const isBusy = (error: unknown): boolean => error instanceof PawlError && error.code === 'STORE_BUSY';
 
@@ -124,12 +140,3 @@ const tooMany = (what: string): PawlError =>
   new PawlError('STORE_BUSY', {
     detail: `another transaction holds ${what}, and somebody ahead has waited in vain`,
   });
-
-/** That `what` was waited for in vain is no outage. */
-export function busyOr(error: unknown, what: string, waitedMs = LOCK_TIMEOUT_MS): unknown {
-  if (!isLocked(error)) return error;
-  return new PawlError('STORE_BUSY', {
-    detail: `another transaction has held ${what} for ${waitedMs / 1_000} s`,
-    cause: error,
-  });
-}

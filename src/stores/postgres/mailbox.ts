@@ -2,7 +2,7 @@ import { must } from '../../kernel/index.js';
 import type { EffectResult, Message, NewMessage, Reply } from '../../ports/store.js';
 import type { Answers } from '../group-commit.js';
 import { batch, type Column } from './batch.js';
-import { patiently } from './lock-waits.js';
+import { FIRST_FOR_A_ROW_MS, patiently, type Wanted } from './lock-waits.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { NOW, type Queries, type Session } from './session.js';
 
@@ -18,12 +18,16 @@ export function putEffects(
     return different.map((result, n) =>
       held.has(n + 1)
         ? { now, first: written.has(entryOf(result)) }
-        : patiently(session, { what: `job ${result.jobId}`, names: [result.jobId] }, (db) =>
-            putEffect(db, result),
-          ),
+        : patiently(session, rowOf(result), (db) => putEffect(db, result)),
     );
   });
 }
+
+const rowOf = ({ jobId }: EffectResult): Wanted => ({
+  what: `job ${jobId}`,
+  names: [jobId],
+  firstMs: FIRST_FOR_A_ROW_MS,
+});
 
 type Entry = Omit<EffectResult, 'result'>;
 

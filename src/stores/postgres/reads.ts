@@ -1,5 +1,5 @@
 import { decodeEvents, must, type JobRow, type Status, type Timestamp } from '../../kernel/index.js';
-import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
+import type { FeedPosition, JobList, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { unreadablePosition } from '../feed-position.js';
 import { unreadableCursor } from '../list-cursor.js';
 import { NOW, type Queries } from './session.js';
@@ -119,7 +119,7 @@ export async function due(
 export async function list(
   db: Queries,
   { tenantId, statuses, task, limit, cursor }: ListFilter,
-): Promise<Reply<{ rows: JobRow[]; next: string | null }>> {
+): Promise<Reply<JobList>> {
   const values = [tenantId, statuses, task, ...placeOf(cursor), limit + 1];
   const newest = await db.rows<ListedRow>(LIST_NEWEST, values);
   const rows = newest.length > limit ? newest : await db.rows<ListedRow>(LIST_ALL, values);
@@ -127,8 +127,9 @@ export async function list(
     row,
     place: `${createdXid}.${row.jobId}`,
   }));
-  const next = rows.length > limit ? (page.at(-1)?.place ?? null) : null;
-  return { now: await db.now(), rows: page.map(({ row }) => row), next };
+  const places = page.map(({ place }) => place);
+  const next = rows.length > limit ? (places.at(-1) ?? null) : null;
+  return { now: await db.now(), rows: page.map(({ row }) => row), places, next };
 }
 
 type ListedRow = JobRow & { readonly createdXid: string };

@@ -136,9 +136,9 @@ class Transaction implements StoreTransaction {
   }
 }
 
-/** All but the prepared statements, which are ours. */
+/** All that DISCARD ALL does, but for prepared statements: ours are among them. */
 const AS_NEW =
-  'RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; UNLISTEN *; CLOSE ALL; SELECT pg_advisory_unlock_all(); DISCARD TEMP';
+  'RESET SESSION AUTHORIZATION; RESET ROLE; RESET ALL; UNLISTEN *; CLOSE ALL; SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES';
 const STREAM_OPEN = 'a cursor or a stream that the body had opened was still open when it returned';
 const STOOD_STILL = '25P03';
 

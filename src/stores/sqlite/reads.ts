@@ -1,5 +1,5 @@
 import type { JobRow, Status } from '../../kernel/index.js';
-import type { FeedPosition, ListFilter, LogRow, Reply } from '../../ports/store.js';
+import type { FeedPosition, JobList, ListFilter, LogRow, Reply } from '../../ports/store.js';
 import { feedIndex } from '../feed-position.js';
 import { placeOf } from '../list-cursor.js';
 import { logRow } from './load.js';
@@ -63,10 +63,7 @@ export function due(
 }
 
 /** Newest first. The cursor is the place of the last job of the page before, whatever is added or deleted meanwhile. */
-export function list(
-  db: Session,
-  { tenantId, statuses, task, limit, cursor }: ListFilter,
-): Reply<{ rows: JobRow[]; next: string | null }> {
+export function list(db: Session, { tenantId, statuses, task, limit, cursor }: ListFilter): Reply<JobList> {
   const rows = db.all<JobRow & { id: number }>(
     `SELECT id, job_id AS jobId, tenant_id AS tenantId, task, queue, lane, gate, priority, status, rev, attempt_id AS attemptId, incarnation,
      due_at AS dueAt, wake_at AS wakeAt, deadline_at AS deadlineAt, created_at AS createdAt, updated_at AS updatedAt, finished_at AS finishedAt
@@ -79,8 +76,9 @@ export function list(
     limit + 1,
   );
   const page = rows.slice(0, limit).map(({ id, ...row }) => ({ row, place: `${id}` }));
-  const next = rows.length > limit ? (page.at(-1)?.place ?? null) : null;
-  return { now: db.now(), rows: page.map(({ row }) => row), next };
+  const places = page.map(({ place }) => place);
+  const next = rows.length > limit ? (places.at(-1) ?? null) : null;
+  return { now: db.now(), rows: page.map(({ row }) => row), places, next };
 }
 
 export function counts(

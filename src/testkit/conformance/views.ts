@@ -45,6 +45,17 @@ export const lists: Topic = {
       }
       deepStrictEqual(seen, ids.toReversed());
     },
+    'every row tells where a page goes on behind it': async (rig) => {
+      for (let i = 0; i < 5; i++) await rig.create(`job_place_${i}`);
+      const all = { tenantId: null, statuses: null, task: null, limit: 5 };
+      const { rows, places, next } = await rig.store.list({ ...all, cursor: null });
+      equal(next, null);
+      const behind = await Promise.all(places.map((cursor) => rig.store.list({ ...all, cursor })));
+      deepStrictEqual(
+        behind.map((page) => page.rows),
+        rows.map((_, index) => rows.slice(index + 1)),
+      );
+    },
     'a cursor that is none is refused': async (rig) => {
       await rig.create('job_cursor_1');
       const all = { tenantId: null, statuses: null, task: null, limit: 1 };
