@@ -155,7 +155,10 @@ export class Attempt {
         const decision = decided.decisions[index] as Decision;
         // What came behind the attempt's end is refused for that alone. A handler must not take it for a failure of its own.
         const hear = batch[index]?.hear;
-        if (hear && (decision.ok || !this.isOver)) this.#replay.tell(hear, decision);
+        if (!hear) continue;
+        // A refusal has no place in the log. What the handler makes of it may have one before what is still to be handed out.
+        if (decision.ok) this.#replay.tell(hear, decision);
+        else if (!this.isOver) hear(decision);
       }
     }
     this.#sending = false;

@@ -2,7 +2,8 @@ import { PawlError } from '../errors.js';
 import { stepKey, type Wait } from '../kernel/index.js';
 import { childIdOf, childStart, childWaitKey, type ChildEnd } from '../engine/child-mail.js';
 import { newJob, type StartOptions } from '../engine/new-job.js';
-import { never, type Execution } from './execution.js';
+import type { Execution } from './execution.js';
+import { never } from './never.js';
 import type { TaskDefinition } from './task-definition.js';
 
 /** What a parent may say about its child. Its identity, tenant and trace follow from the parent. */
@@ -63,7 +64,7 @@ async function startOnce(
   if (known !== undefined) {
     const child = known.kind === 'wait' ? known.child : null;
     if (child?.task !== task.name || child.inputHash !== spec.inputHash) {
-      throw replay.leave(
+      return replay.leave(
         wait,
         child ? 'history has another child there' : `history has a ${known.kind} there`,
       );

@@ -7,7 +7,8 @@ import type { EffectResult } from '../ports/store.js';
 import { runBody } from './body.js';
 import { settle } from './effect-barrier.js';
 import { bodyName, type EffectUse } from './effect-use.js';
-import { never, type Execution } from './execution.js';
+import type { Execution } from './execution.js';
+import { never } from './never.js';
 import { callHook } from './hooks.js';
 import { effectResultText } from './unkept-result.js';
 

@@ -10,8 +10,9 @@ import { rejectionError } from '../engine/rejection-error.js';
 import { settle } from './effect-barrier.js';
 import type { EffectDefinition } from './effect-definition.js';
 import { enter } from './effect-entry.js';
-import { catchUp, expectSame, factsOf, unknownOutcome, useOf, type EffectUse } from './effect-use.js';
-import { never, type Execution } from './execution.js';
+import { catchUp, differenceOf, factsOf, unknownOutcome, useOf, type EffectUse } from './effect-use.js';
+import type { Execution } from './execution.js';
+import { never } from './never.js';
 import { StepError } from './run-step.js';
 import { readEffectResult } from './unkept-result.js';
 
@@ -34,7 +35,8 @@ export async function effectStep(
   try {
     const use = useOf(execution, ref, effect, input);
     const known = attempt.steps.get(ref);
-    if (known !== undefined) expectSame(replay, use, known);
+    const difference = known === undefined ? null : differenceOf(use, known);
+    if (difference !== null) return await replay.leave(use, difference);
     for (;;) {
       const result = await advance(execution, use);
       if (result !== null) return readEffectResult(result);
@@ -104,19 +106,20 @@ async function expectUnfailed(
   known: EffectStep,
 ): Promise<void> {
   const { state, entry, failure, failedInAttempt } = known;
-  if (failure === null || failedInAttempt !== attemptOf(attempt.job)) return;
   const { step, occurrence } = use;
+  const failed = failedInAttempt === attemptOf(attempt.job) ? failure : null;
   const decided = attempt.steps.waitFor(effectDecisionWait({ step, occurrence, entry }).key);
-  if (state === 'closed' && !decided) {
+  if (state === 'closed' && failed !== null && !decided) {
     await replay.deliverFailure(use);
-    throw new StepError(failure);
+    throw new StepError(failed);
   }
+  if (state !== 'unknown') return;
   const { reconcile, onUnknown } = use.effect;
-  const gaveUp = decided ? decided.outcome !== null : reconcile === null && onUnknown === 'fail';
-  if (state === 'unknown' && gaveUp) {
-    await replay.deliverFailure(use);
-    throw unknownOutcome(use);
-  }
+  const couldNotTell = reconcile === null ? failed !== null : replay.couldNotTell(use);
+  const gaveUp = decided ? decided.outcome !== null : onUnknown === 'fail' && couldNotTell;
+  if (!gaveUp) return;
+  await replay.deliverFailure(use);
+  throw unknownOutcome(use);
 }
 
 const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };

@@ -13,7 +13,6 @@ import { sha256 } from '../engine/sha256.js';
 import { toJsonText } from '../engine/json-text.js';
 import type { EffectDefinition } from './effect-definition.js';
 import type { Execution } from './execution.js';
-import type { Replay } from './replay.js';
 
 /** One use of an effect in a job. */
 export type EffectUse = StepRef & {
@@ -77,15 +76,11 @@ export function useOf(
   return { ...ref, effect, input: JSON.parse(inputText) as unknown, inputText, effectKey: sha256(text) };
 }
 
-/** Other arguments or another tool there mean that the handler has changed, never that a fresh entry is due. */
-export function expectSame(replay: Replay, use: EffectUse, known: Step): void {
-  if (known.kind !== 'effect') {
-    throw replay.leave(use, `history has a step of another kind there (${known.kind})`);
-  }
-  if (known.tool !== use.effect.name) throw replay.leave(use, `history has effect '${known.tool}' there`);
-  if (known.effectKey !== use.effectKey) {
-    throw replay.leave(use, 'history has the effect there, with other arguments');
-  }
+/** What history has there instead, if it is not this: the handler has changed, and no fresh entry is due. */
+export function differenceOf(use: EffectUse, known: Step): string | null {
+  if (known.kind !== 'effect') return `history has a step of another kind there (${known.kind})`;
+  if (known.tool !== use.effect.name) return `history has effect '${known.tool}' there`;
+  return known.effectKey === use.effectKey ? null : 'history has the effect there, with other arguments';
 }
 
 /** How an effect of unknown outcome ends a job whose effect or operator does not want it to wait. */

@@ -11,8 +11,9 @@ import type { Engine } from '../engine/engine.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { backoffMs } from '../engine/repeat.js';
 import type { Tracing } from '../ports/tracing.js';
-import type { Attempt, GiveOptions, HeldCommand } from './attempt.js';
+import type { Answer, Attempt, GiveOptions, HeldCommand } from './attempt.js';
 import type { Hooks } from './hooks.js';
+import { never } from './never.js';
 import type { Replay } from './replay.js';
 import { StepUses, type Counts, type StepKind } from './step-uses.js';
 import { Waits } from './waits.js';
@@ -131,9 +132,17 @@ export class Execution {
       this.#busy += 1;
       this.attempt.give(command, options, (answer) => {
         this.#answered();
-        resolve(answer.ok || answer.code !== 'MOVED' ? answer : 'moved');
+        if (!this.#leaves(answer)) resolve(answer.ok || answer.code !== 'MOVED' ? answer : 'moved');
       });
     });
+  }
+
+  /** The kernel has found that the handler asks for something else than its history has. */
+  #leaves(answer: Answer): boolean {
+    if (answer.ok || answer.code !== 'NONDETERMINISM') return false;
+    const { step, recorded } = answer.details;
+    void this.replay.leave(String(step), `history has a step of another kind there (${String(recorded)})`);
+    return true;
   }
 
   /** What else goes on may end in this very turn: the handler hears of that in the next, as it will in every replay. */
@@ -165,6 +174,7 @@ export class Execution {
       this.attempt.give(command, options, (answer) => {
         this.#answered();
         if (answer.ok) resolve(answer);
+        else if (this.#leaves(answer)) return;
         else if (answer.code === 'MOVED') reject(new Error(`${command.type} does not look at what may move`));
         else reject(rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`));
       });
@@ -230,9 +240,4 @@ export function checkSignalKey(key: string): void {
 export function isThenable<T>(value: T | Promise<T>): value is Promise<T> {
   const holds = (typeof value === 'object' && value !== null) || typeof value === 'function';
   return holds && 'then' in value && typeof value.then === 'function';
-}
-
-/** What a call returns whose attempt is over: the handler stops there, and is forgotten. */
-export function never<T>(): Promise<T> {
-  return new Promise<T>(() => undefined);
 }

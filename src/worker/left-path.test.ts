@@ -8,6 +8,8 @@ import type { HandlerContext } from './task-definition.js';
 
 type Handler = (context: HandlerContext<unknown>) => unknown;
 
+const free = effect({ name: 'free', run: () => null });
+
 describe('a handler that does not follow its history', () => {
   /** A job that sleeps under the first handler, and wakes under the second. */
   async function redeploy(first: Handler, second: Handler) {
@@ -45,11 +47,19 @@ describe('a handler that does not follow its history', () => {
       ({ step }) => step.run('other', () => 1).catch(() => 'never mind'),
       /history has 'quote#1' there/,
     ],
-    ['an end that comes before a step', () => 'done', /at step 'quote#1': it returned without asking/],
     [
-      'an end that comes before a sleep',
-      ({ step }) => step.run('quote', () => 1),
-      /at step 'pause#1': it returned without asking/,
+      'a step left out, on the way to a checkpoint',
+      async ({ step }) => (step.resume(0), step.checkpoint(1)),
+      /at step '\$checkpoint#1': history has 'quote#1' there/,
+    ],
+    ['a signal', ({ step }) => step.waitFor('quote'), /at step 'quote#1'/],
+    [
+      'one that never ends',
+      async ({ step }) => {
+        await step.run('other', () => 1).catch(() => undefined);
+        await new Promise(() => undefined);
+      },
+      /history has 'quote#1' there/,
     ],
     [
       'another failure on another path',
@@ -69,7 +79,7 @@ describe('a handler that does not follow its history', () => {
       await parked(rig);
       expect(rig.errors.join()).toMatch(message);
       expect(await rig.job.why()).toMatchObject({ code: 'nondeterminism' });
-      expect((await rig.job.status()).deadLetter).toBeNull();
+      expect(await rig.job.status()).toMatchObject({ deadLetter: null, checkpointRev: null });
     },
   );
 
@@ -95,7 +105,7 @@ describe('a handler that does not follow its history', () => {
     });
   });
 
-  test('GUA-4 one that has caught what told it so enters no effect, and runs no step', async () => {
+  test('GUA-4 one that would catch it hears nothing, enters no effect, and runs no step', async () => {
     const entered: number[] = [];
     const pay = effect({ name: 'pay', run: (amount: number) => entered.push(amount) });
     const rig = await redeploy(
@@ -104,7 +114,7 @@ describe('a handler that does not follow its history', () => {
         await step.sleep('pause', '1h');
       },
       async ({ step }) => {
-        await step.effect('charge', pay, 6).catch(() => undefined);
+        await step.effect('charge', pay, 6).catch(() => entered.push(0));
         await step.run('note', () => entered.push(0)).catch(() => undefined);
         await step.effect('refund', pay, -6).catch(() => undefined);
         return 'refunded';
@@ -117,14 +127,32 @@ describe('a handler that does not follow its history', () => {
     );
   });
 
+  test.each<[string, Handler]>([
+    ['an effect', () => 'nothing to pay'],
+    ['a child', ({ step }) => step.effect('charge', free, null)],
+  ])('GUA-4 one that returns without having asked for %s is parked', async (missed, second) => {
+    const rig = await redeploy(async ({ step }) => {
+      await step.effect('charge', free, null);
+      void step.call(
+        'kid',
+        task({ name: 'kid' }, () => null),
+        null,
+      );
+      await step.sleep('pause', '1h');
+    }, second);
+    await parked(rig);
+    const step = missed === 'an effect' ? 'charge#1' : 'kid#1';
+    expect(rig.errors.join()).toContain(`at step '${step}': it returned without asking for that`);
+  });
+
   test('one that has returned, and comes to the rest of its history a moment later, is on its path', async () => {
     const rig = await redeploy(
       async ({ step }) => {
-        await step.run('aside', () => 1);
+        await step.effect('aside', free, null);
         await step.sleep('pause', '1h');
       },
       ({ step }) => {
-        void turns(50).then(() => step.run('aside', () => 2));
+        void turns(50).then(() => step.effect('aside', free, null));
         void step.sleep('pause', '1h');
         return 'done';
       },

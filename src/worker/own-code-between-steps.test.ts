@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newCluster } from '../../test/new-cluster.js';
-import { effect, happened } from '../client/effect.js';
+import { cannotTell, effect, happened } from '../client/effect.js';
 import { task } from '../client/task.js';
 import { advanceUntil, Link } from '../testkit/index.js';
 import type { HandlerContext } from './task-definition.js';
@@ -21,14 +21,24 @@ const WAYS: Readonly<Record<string, Way>> = {
   },
 };
 
+/** What the handler comes to behind its own code. */
+const THEN: Readonly<Record<string, Way>> = {
+  'a step': ({ step }) => step.run('b', () => 1),
+  'a failure': ({ step }) => step.run('b', () => Promise.reject(new Error('no'))).catch(() => undefined),
+  'a value': ({ step }) => step.now(),
+  'the effect': async () => undefined,
+};
+
 test.each(
-  Object.entries(WAYS).flatMap(([name, way]) => [
-    { name, way, loser: 'recorded' },
-    { name, way, loser: 'new' },
-  ]),
+  Object.entries(WAYS).flatMap(([name, way]) =>
+    Object.entries(THEN).flatMap(([behind, comesTo]) => [
+      { name, way, behind, comesTo, loser: 'recorded' },
+      { name, way, behind, comesTo, loser: 'new' },
+    ]),
+  ),
 )(
-  'GUA-4 GUA-6 own code between two steps loses no race that was won: $name, the loser is $loser',
-  async ({ way, loser }) => {
+  'GUA-4 GUA-6 own code between two steps loses no race that was won: $name, $behind behind it, the loser is $loser',
+  async ({ way, comesTo, loser }) => {
     const cluster = newCluster();
     const link = new Link(cluster.store);
     const winners: string[] = [];
@@ -48,7 +58,7 @@ test.each(
       const one = async () => {
         await step.run('a', () => 1);
         await ownCode();
-        await step.run('b', () => 1);
+        await comesTo(context);
         return 'one';
       };
       const two = step.run('t', () => (isFirst ? held.then(() => 'two') : 'two'));
@@ -72,10 +82,14 @@ test.each(
   },
 );
 
-test.each([
+/** Effects of which nobody can tell whether they happened. */
+const UNKNOWN = [
   ['nothing can tell', {}],
   ['asking fails', { reconcile: () => Promise.reject(new Error('provider is down')) }],
-])(
+  ['asking does not help', { reconcile: () => cannotTell() }],
+] as const;
+
+test.each(UNKNOWN)(
   'GUA-4 a handler that goes on past an effect of unknown outcome has not left its path: %s',
   async (_, more) => {
     const cluster = newCluster();
@@ -106,3 +120,63 @@ test.each([
     expect(await ended(job)).toMatchObject({ status: 'succeeded', result: '["unknown","next"]' });
   },
 );
+
+test.each(UNKNOWN)(
+  'GUA-4 nor has one that was killed when it had gone on, beside a step that was being run: %s',
+  async (_, more) => {
+    const cluster = newCluster();
+    const link = new Link(cluster.store);
+    const charge = effect({
+      name: 'charge',
+      settle: 0,
+      onUnknown: 'fail',
+      run: () => Promise.reject(new Error('socket hang up')),
+      ...more,
+    });
+    let runs = 0;
+    const two = task({ name: 'two' }, async ({ step }) => {
+      const isFirst = (runs += 1) === 1;
+      const one = async () => {
+        const failed = await step.effect('charge', charge, null).catch(() => 'unknown');
+        await step.run('tell', () => failed);
+        if (!isFirst) return failed;
+        link.down = true;
+        return new Promise(() => undefined);
+      };
+      return Promise.all([one(), step.run('next', () => (isFirst ? new Promise(() => undefined) : 'next'))]);
+    });
+    const doomed = await cluster.join([two], {}, link.store);
+    const { job } = await doomed.app.start(two, null);
+    await advanceUntil(cluster.clock, () => link.down);
+    const next = await cluster.join([two]);
+    const over = await next.ended(next.app.job(job.id), { atMost: '1h' });
+    expect(over).toMatchObject({ status: 'succeeded', result: '["unknown","next"]' });
+  },
+);
+
+test('GUA-6 a branch that nobody waits for, and is slow in code of its own, does not undo that the handler has returned', async () => {
+  const cluster = newCluster();
+  const link = new Link(cluster.store);
+  const later = (ms: number): Promise<null> =>
+    new Promise((resolve) => void cluster.clock.after(ms, () => resolve(null)));
+  const note = effect({ name: 'note', run: () => null });
+  let runs = 0;
+  const job = task({ name: 'job' }, async ({ step }) => {
+    const isFirst = (runs += 1) === 1;
+    const watch = async () => {
+      await step.run('look', () => 1);
+      await later(8_000);
+      await step.effect('note', note, null);
+      if (isFirst) link.down = true;
+    };
+    void watch();
+    await step.run('work', () => later(7_000));
+    return isFirst ? new Promise(() => undefined) : 'done';
+  });
+  const doomed = await cluster.join([job], {}, link.store);
+  const { job: handle } = await doomed.app.start(job, null);
+  await advanceUntil(cluster.clock, () => link.down);
+  const next = await cluster.join([job]);
+  const over = await next.ended(next.app.job(handle.id), { atMost: '1h' });
+  expect(over).toMatchObject({ status: 'succeeded', result: '"done"' });
+});

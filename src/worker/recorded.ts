@@ -8,7 +8,11 @@ export type Recorded = {
   readonly results: ReadonlyMap<string, number>;
   readonly failures: ReadonlyMap<string, number>;
   readonly unvisited: Set<string>;
+  /** Those of them that touch the world outside. */
+  readonly begun: ReadonlySet<string>;
   readonly optional: Set<string>;
+  /** Effects of the attempt that goes on of which even `reconcile` could not tell whether they happened. */
+  readonly untold: ReadonlySet<string>;
   /** Of the attempt that goes on: what one before it had recorded when it failed says nothing about the way of this one. */
   readonly ahead: readonly Placed[];
   /** How many events there are. */
@@ -21,7 +25,9 @@ export const NOTHING: Recorded = {
   results: new Map(),
   failures: new Map(),
   unvisited: new Set(),
+  begun: new Set(),
   optional: new Set(),
+  untold: new Set(),
   ahead: [],
   size: 0,
   aStepFailed: false,
@@ -31,30 +37,43 @@ export function recordedIn(commits: readonly Commit[]): Recorded {
   const results = new Map<string, number>();
   const failures = new Map<string, number>();
   const unvisited = new Set<string>();
+  const begun = new Set<string>();
   const optional = new Set<string>();
+  const untold = new Set<string>();
   let ahead: Placed[] = [];
   const events = commits.flatMap((commit) => commit.events);
   for (const [at, event] of events.entries()) {
-    if (event.type === 'attempt.failed') ahead = [];
+    if (event.type === 'attempt.failed') {
+      ahead = [];
+      untold.clear();
+    }
+    if (event.type === 'effect.reconciled' && event.verdict === 'cannotTell') untold.add(stepKey(event));
     const failed = failedBy(event);
     if (failed !== null) {
-      failures.set(stepKey(failed), at);
-      optional.add(stepKey(failed));
+      const key = stepKey(failed);
+      failures.set(key, at);
+      optional.add(key);
+      ahead.push({ key, at });
     }
-    const begun = begunBy(event);
-    if (begun !== null) unvisited.add(stepKey(begun));
+    const beginning = begunBy(event);
+    if (beginning !== null) {
+      const key = stepKey(beginning);
+      begun.add(key);
+      unvisited.add(key);
+      ahead.push({ key, at });
+    }
     const recorded = recordedBy(event);
     if (recorded === null) continue;
     const key = stepKey(recorded);
     results.set(key, at);
     // Whether the engine has to pause, or to ask an operator, depends on when it is asked.
-    if (!recorded.step.startsWith('$')) {
-      unvisited.add(key);
-      ahead.push({ key, at });
-    } else if (event.type === 'step.recorded') optional.add(key);
+    if (!recorded.step.startsWith('$')) unvisited.add(key);
+    else if (event.type === 'step.recorded') optional.add(key);
+    else continue;
+    ahead.push({ key, at });
   }
   const aStepFailed = events.some(({ type }) => type === 'step.failed');
-  return { results, failures, unvisited, optional, ahead, size: events.length, aStepFailed };
+  return { results, failures, unvisited, begun, optional, untold, ahead, size: events.length, aStepFailed };
 }
 
 /** The step that touches the world outside from this event on, if it is one: a handler that no longer asks for it has left its path. */
@@ -87,7 +106,7 @@ function failedBy(event: Event): StepRef | null {
     case 'effect.unknown':
       return event;
     case 'effect.reconciled':
-      return event.verdict === 'notHappened' ? event : null;
+      return event.verdict === 'happened' ? null : event;
     case 'wait.completed':
       // An operator's word that it stays unknown, unless the same commit says more.
       return decidedEntry(event.wait);

@@ -1,6 +1,7 @@
 import { PawlError } from '../errors.js';
 import { stepKey, type Commit, type Job, type StepRef } from '../kernel/index.js';
 import type { Alarms } from '../engine/alarms.js';
+import { never } from './never.js';
 import { NOTHING, recordedIn, type Placed } from './recorded.js';
 import { Turns } from './turns.js';
 
@@ -11,6 +12,8 @@ import { Turns } from './turns.js';
  */
 const GRACE_BITS = 5;
 const GRACE_BIT_MS = 1_000;
+/** The same for one that has returned: nothing new can begin from then on, and a branch that nobody waits for may be slow. */
+const RETURNED_GRACE_BITS = 60;
 
 /**
  * Hands recorded results and failures to the handler in the order in which they were recorded, one in each turn of the
@@ -25,8 +28,13 @@ export class Replay {
   readonly #failures: ReadonlyMap<string, number>;
   /** Steps with a result, effects that were begun and children that were started, which the handler has not asked for yet. */
   readonly #unvisited: Set<string>;
+  /** Those of them that touch the world outside. */
+  readonly #begun: ReadonlySet<string>;
+  #begunLeft: number;
   /** The same of what the handler need not ask for: values, and steps that have failed. */
   readonly #optional: Set<string>;
+  /** Effects of this attempt of which even `reconcile` could not tell. */
+  readonly #untold: ReadonlySet<string>;
   /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
   readonly #strict: boolean;
   /** Results that the handler has to ask for before anything behind them is handed out. Those at the front may have been asked for. */
@@ -36,18 +44,24 @@ export class Replay {
   #endHold: (() => void) | null = null;
   /** The place of what ends next, behind all that is recorded. */
   #next: number;
-  #caughtUp: (() => void)[] = [];
-  /** Why the handler has left its recorded path, if it has. */
-  #left: PawlError | null = null;
+  /** Those who wait until nothing is unvisited; and until nothing is that has begun outside. */
+  readonly #caughtUp: (() => void)[] = [];
+  readonly #pastAllBegun: (() => void)[] = [];
+  #hasLeft = false;
+  /** Told why the handler has left its recorded path, once. */
+  onLeft: ((error: PawlError) => void) | null = null;
 
   constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
     this.#alarms = alarms;
     const recorded = commits.length === 0 ? NOTHING : recordedIn(commits);
-    const { results, failures, unvisited, optional, ahead, size, aStepFailed } = recorded;
+    const { results, failures, unvisited, begun, optional, untold, ahead, size, aStepFailed } = recorded;
     this.#results = results;
     this.#failures = failures;
     this.#unvisited = unvisited;
+    this.#begun = begun;
+    this.#begunLeft = begun.size;
     this.#optional = optional;
+    this.#untold = untold;
     this.#ahead = ahead.toReversed();
     this.#next = size;
     this.#strict = job.retryCount === 0 && !aStepFailed;
@@ -71,6 +85,11 @@ export class Replay {
   /** The same for the failure that a step ended with in this attempt. */
   deliverFailure(ref: StepRef): Promise<void> | void {
     return this.#deliverFrom(this.#failures, ref);
+  }
+
+  /** It is recorded, in this attempt, that even `reconcile` could not tell whether an effect happened. */
+  couldNotTell(ref: StepRef): boolean {
+    return this.#untold.has(stepKey(ref));
   }
 
   /** All that is recorded has been handed out, and nothing else in this turn: what ends now may be told at once. */
@@ -98,17 +117,30 @@ export class Replay {
 
   /** The handler has come by every recorded step, or need not, and is on its recorded path. */
   get isCaughtUp(): boolean {
-    return this.#left === null && (!this.#strict || this.#unvisited.size === 0);
+    return !this.#hasLeft && (!this.#strict || this.#unvisited.size === 0);
   }
 
-  /** Why the handler has left its recorded path: then its end is none, even if it has caught what told it so. */
-  get left(): PawlError | null {
-    return this.#left;
+  /** A handler that returns has come by all that it had begun in the world outside: else its result is one of another path. */
+  get isPastAllBegun(): boolean {
+    return !this.#hasLeft && (!this.#strict || this.#begunLeft === 0);
   }
 
-  /** The handler has left its path at a step. */
-  leave(ref: StepRef, problem: string): PawlError {
-    return this.#leave(stepKey(ref), problem);
+  /**
+   * The handler has left its path at a step: it is over there, and hears nothing of it. Whoever could catch that might take it for a
+   * failure of the step, and go on to another.
+   */
+  leave(at: StepRef | string, problem: string): Promise<never> {
+    if (!this.#hasLeft) {
+      this.#hasLeft = true;
+      const step = typeof at === 'string' ? at : stepKey(at);
+      this.onLeft?.(
+        new PawlError('NONDETERMINISM', {
+          detail: `the handler does not follow its history at step '${step}': ${problem}`,
+          details: { step },
+        }),
+      );
+    }
+    return never();
   }
 
   /**
@@ -118,46 +150,46 @@ export class Replay {
   caughtUp(asksFor: StepRef, { isKnown = false } = {}): Promise<void> | void {
     this.visit(asksFor);
     if (this.isCaughtUp) return;
-    return this.#untilCaughtUp((missed) =>
-      isKnown
-        ? null
-        : this.leave(asksFor, `history has '${missed}' there, which the handler did not ask for`),
+    return this.#until(this.#caughtUp, GRACE_BITS, () => {
+      const missed = this.#missedOf(this.#unvisited);
+      return isKnown
+        ? undefined
+        : this.leave(asksFor, `history has '${missed}' there, which the handler did not ask for`);
+    });
+  }
+
+  /** Until a handler that has returned has come by all that it had begun in the world outside. */
+  pastAllBegun(): Promise<void> {
+    return this.#until(this.#pastAllBegun, RETURNED_GRACE_BITS, () =>
+      this.leave(this.#missedOf(this.#begun), 'it returned without asking for that'),
     );
   }
 
-  /** The same for a handler that has returned: its result is one of another path if it never asks for the rest. */
-  allAskedFor(): Promise<void> | void {
-    if (this.isCaughtUp) return;
-    return this.#untilCaughtUp((missed) => this.#leave(missed, 'it returned without asking for that'));
-  }
-
-  /** `meaning`: what it means that a recorded step was not come by in time; null: nothing. */
-  #untilCaughtUp(meaning: (missed: string) => PawlError | null): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
-      if (this.#left !== null) {
-        reject(this.#left);
-        return;
-      }
-      const cancel = this.#afterGrace(() => {
-        const [missed = ''] = this.#unvisited;
-        const problem = meaning(missed);
-        if (problem === null) resolve();
-        else reject(problem);
-      });
-      this.#caughtUp.push(() => {
+  /** Until those who wait so are told, or it has taken too long. */
+  #until(told: (() => void)[], graceBits: number, giveUp: () => Promise<void> | void): Promise<void> {
+    if (this.#hasLeft) return never();
+    return new Promise((resolve) => {
+      const cancel = this.#afterGrace(graceBits, () => resolve(giveUp()));
+      told.push(() => {
         cancel();
         resolve();
       });
     });
   }
 
-  #afterGrace(act: () => void): () => void {
+  /** The first of these that the handler has not asked for. */
+  #missedOf(steps: ReadonlySet<string>): string {
+    for (const step of steps) if (this.#unvisited.has(step)) return step;
+    return '';
+  }
+
+  #afterGrace(allBits: number, act: () => void): () => void {
     let cancel: () => void = () => undefined;
     const wait = (bits: number): void => {
       if (bits === 0) act();
       else cancel = this.#alarms.set(GRACE_BIT_MS, () => wait(bits - 1));
     };
-    wait(GRACE_BITS);
+    wait(allBits);
     return () => cancel();
   }
 
@@ -168,7 +200,7 @@ export class Replay {
   #mayPass(at: number): boolean {
     const first = this.#firstAhead();
     if (first === undefined || at < first.at) return true;
-    this.#endHold ??= this.#afterGrace(() => {
+    this.#endHold ??= this.#afterGrace(GRACE_BITS, () => {
       this.#ahead = [];
       this.#endHold = null;
       this.#turns.take();
@@ -178,7 +210,7 @@ export class Replay {
 
   #firstAhead(): Placed | undefined {
     let first = this.#ahead.at(-1);
-    while (first !== undefined && !this.#unvisited.has(first.key)) {
+    while (first !== undefined && !this.#unvisited.has(first.key) && !this.#optional.has(first.key)) {
       this.#ahead.pop();
       first = this.#ahead.at(-1);
     }
@@ -191,24 +223,17 @@ export class Replay {
   }
 
   #visit(key: string): void {
-    this.#optional.delete(key);
-    if (!this.#unvisited.delete(key)) return;
+    const wasOptional = this.#optional.delete(key);
+    const wasUnvisited = this.#unvisited.delete(key);
+    if (!wasOptional && !wasUnvisited) return;
     if (this.#endHold !== null) {
       this.#endHold();
       this.#endHold = null;
       this.#turns.take();
     }
-    if (this.#unvisited.size > 0) return;
-    for (const tell of this.#caughtUp) tell();
-    this.#caughtUp = [];
-  }
-
-  #leave(step: string, problem: string): PawlError {
-    this.#left ??= new PawlError('NONDETERMINISM', {
-      detail: `the handler does not follow its history at step '${step}': ${problem}`,
-      details: { step },
-    });
-    return this.#left;
+    if (wasUnvisited && this.#begun.has(key)) this.#begunLeft -= 1;
+    if (this.#begunLeft === 0) tellAll(this.#pastAllBegun);
+    if (this.#unvisited.size === 0) tellAll(this.#caughtUp);
   }
 
   #deliverFrom(places: ReadonlyMap<string, number>, ref: StepRef): Promise<void> | void {
@@ -219,4 +244,8 @@ export class Replay {
     if (at === undefined) return;
     return new Promise((resolve) => this.#turns.wait(at, resolve, undefined));
   }
+}
+
+function tellAll(waiting: (() => void)[]): void {
+  if (waiting.length > 0) for (const tell of waiting.splice(0)) tell();
 }

@@ -1,4 +1,4 @@
-import { PawlError } from '../errors.js';
+import type { PawlError } from '../errors.js';
 import {
   attemptKeyOf,
   attemptOf,
@@ -72,16 +72,20 @@ export async function runAttempt(
     const held = new HeldJob(execution, { input, job: info, skipCheckpoints });
     const result = toJsonText(await task.run(held), `the result of '${task.name}'`);
     execution.handlerReturned();
-    if (!execution.replay.isCaughtUp) await execution.replay.allAskedFor();
+    if (!execution.replay.isPastAllBegun) await execution.replay.pastAllBegun();
     return result;
   };
+  let isFinishing = false;
   const finish = (ending: HeldCommand): void => {
+    if (isFinishing) return;
+    isFinishing = true;
     execution.handlerReturned();
     end(execution, ending, (refusal) => end(execution, failed(refusal), (error) => letGo(execution, error)));
   };
+  execution.replay.onLeft = (error) => finish(park(execution, error));
   void (span ? span.within(handle) : handle()).then(
     (result) => finish({ type: 'complete', result }),
-    (error: unknown) => finish(giveUp(execution, error)),
+    (error: unknown) => finish(failed(error)),
   );
   const ended = await attempt.ended;
   cancelAlarms();
@@ -95,11 +99,8 @@ export async function runAttempt(
   }
 }
 
-/** The handler threw. One that left its history parks the job, whatever it made of that: running the right code again heals it. */
-function giveUp({ engine, attempt, replay }: Execution, thrown: unknown): HeldCommand {
-  const error = replay.left ?? thrown;
-  const ending = failed(error);
-  if (ending.failure.code !== 'NONDETERMINISM' || !(error instanceof PawlError)) return ending;
+/** What becomes of a job whose handler has left its history: running the right code again heals it. */
+function park({ engine, attempt }: Execution, error: PawlError): HeldCommand {
   const { rev, spec } = attempt.job;
   if (!attempt.isOver) engine.log.error('a job was parked', { jobId: spec.jobId, error });
   return { type: 'begin-wait', waits: [nondeterminismWait({ rev })] };

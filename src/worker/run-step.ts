@@ -6,7 +6,8 @@ import { failureOf } from '../engine/failure-of.js';
 import { toJsonText } from '../engine/json-text.js';
 import { runBody } from './body.js';
 import type { BodyContext } from './body-context.js';
-import { isThenable, never, type Execution } from './execution.js';
+import { isThenable, type Execution } from './execution.js';
+import { never } from './never.js';
 import type { StepKind } from './step-uses.js';
 
 export type StepOptions = {
@@ -99,7 +100,7 @@ export async function recordOf(execution: Execution, ref: StepRef): Promise<{ ou
   const { attempt, replay } = execution;
   const known = attempt.steps.get(ref);
   if (known !== undefined && known.kind !== 'run') {
-    throw replay.leave(ref, `history has a step of another kind there (${known.kind})`);
+    return replay.leave(ref, `history has a step of another kind there (${known.kind})`);
   }
   if (known !== undefined && known.output !== null) {
     await replay.deliver(ref);

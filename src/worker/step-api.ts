@@ -1,11 +1,12 @@
 import { PawlError } from '../errors.js';
-import { stepKey, type Checkpoint, type Wait } from '../kernel/index.js';
+import { stepKey, type Checkpoint, type StepRef, type Wait } from '../kernel/index.js';
 import { toMs, type Duration } from '../engine/duration.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newUuid } from '../engine/new-job.js';
 import { callStep } from './call-step.js';
 import { effectStep } from './effect-step.js';
-import { checkSignalKey, never, type Execution } from './execution.js';
+import { checkSignalKey, type Execution } from './execution.js';
+import { never } from './never.js';
 import { runStep } from './run-step.js';
 import { timeOf } from './time-of.js';
 import { transactionStep } from './transaction-step.js';
@@ -85,6 +86,9 @@ export function stepApi(
         execution.countFrom(skipped.occurrences);
         return;
       }
+      const { replay } = execution;
+      // It cuts off what was recorded before it: a handler that has not come by all of that would lose the rest.
+      if (!replay.isCaughtUp) await execution.during(() => replay.caughtUp(CHECKPOINT));
       expectNoneOpen(execution);
       const text = toJsonText(state, 'the state of a checkpoint');
       const { events } = await execution.give({ type: 'save-checkpoint', state: text });
@@ -94,6 +98,9 @@ export function stepApi(
   };
   return api as unknown as Steps;
 }
+
+/** No step has this name. */
+const CHECKPOINT: StepRef = { step: '$checkpoint', occurrence: 1 };
 
 /** The kernel refuses what is open in the log. What is not in the log yet would get there behind the checkpoint, uncounted. */
 function expectNoneOpen(execution: Execution): void {

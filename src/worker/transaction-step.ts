@@ -5,7 +5,8 @@ import { rejectionError } from '../engine/rejection-error.js';
 import type { CommitItem, CommitReply } from '../ports/store.js';
 import type { BodyContext } from './body-context.js';
 import { runBody } from './body.js';
-import { never, type Execution } from './execution.js';
+import type { Execution } from './execution.js';
+import { never } from './never.js';
 import { failTry, NO_RETRY, recordOf } from './run-step.js';
 
 /**

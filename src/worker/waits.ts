@@ -35,6 +35,9 @@ export class Waits {
 
   async wait(asked: Wait): Promise<WaitEnd> {
     const { attempt, replay } = this.#execution;
+    const there = attempt.steps.get(asked);
+    if (there !== undefined && there.kind !== 'wait')
+      return replay.leave(asked, `history has a step of another kind there (${there.kind})`);
     const known = attempt.steps.waitFor(asked.key);
     const mine = known !== undefined && stepKey(known.wait) === stepKey(asked);
     // Of what came before a checkpoint names are left, and a key that people answer is its step's.
