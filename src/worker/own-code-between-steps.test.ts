@@ -82,24 +82,27 @@ test.each(
   },
 );
 
-/** Effects of which nobody can tell whether they happened. */
+/** Why nobody can tell whether a charge happened. */
 const UNKNOWN = [
-  ['nothing can tell', {}],
-  ['asking fails', { reconcile: () => Promise.reject(new Error('provider is down')) }],
-  ['asking does not help', { reconcile: () => cannotTell() }],
+  ['nothing can tell', null],
+  ['asking fails', () => Promise.reject(new Error('provider is down'))],
+  ['asking does not help', () => cannotTell()],
 ] as const;
+
+const chargeWith = (reconcile: (typeof UNKNOWN)[number][1]) =>
+  effect({
+    name: 'charge',
+    settle: 0,
+    onUnknown: 'fail',
+    run: () => Promise.reject(new Error('socket hang up')),
+    ...(reconcile && { reconcile }),
+  });
 
 test.each(UNKNOWN)(
   'GUA-4 a handler that goes on past an effect of unknown outcome has not left its path: %s',
-  async (_, more) => {
+  async (_, reconcile) => {
     const cluster = newCluster();
-    const charge = effect({
-      name: 'charge',
-      settle: 0,
-      onUnknown: 'fail',
-      run: () => Promise.reject(new Error('socket hang up')),
-      ...more,
-    });
+    const charge = chargeWith(reconcile);
     const two = task({ name: 'two' }, async ({ step }) => {
       const one = async () => {
         const failed = await step.effect('charge', charge, null).then(
@@ -123,16 +126,10 @@ test.each(UNKNOWN)(
 
 test.each(UNKNOWN)(
   'GUA-4 nor has one that was killed when it had gone on, beside a step that was being run: %s',
-  async (_, more) => {
+  async (_, reconcile) => {
     const cluster = newCluster();
     const link = new Link(cluster.store);
-    const charge = effect({
-      name: 'charge',
-      settle: 0,
-      onUnknown: 'fail',
-      run: () => Promise.reject(new Error('socket hang up')),
-      ...more,
-    });
+    const charge = chargeWith(reconcile);
     let runs = 0;
     const two = task({ name: 'two' }, async ({ step }) => {
       const isFirst = (runs += 1) === 1;
