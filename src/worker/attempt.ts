@@ -156,9 +156,8 @@ export class Attempt {
         // What came behind the attempt's end is refused for that alone. A handler must not take it for a failure of its own.
         const hear = batch[index]?.hear;
         if (!hear) continue;
-        // A refusal has no place in the log. What the handler makes of it may have one before what is still to be handed out.
         if (decision.ok) this.#replay.tell(hear, decision);
-        else if (!this.isOver) hear(decision);
+        else if (!this.isOver) this.#replay.tellRefusal(hear, decision);
       }
     }
     this.#sending = false;

@@ -145,6 +145,23 @@ describe('a handler that does not follow its history', () => {
     expect(rig.errors.join()).toContain(`at step '${step}': it returned without asking for that`);
   });
 
+  test('one that goes on past a checkpoint that was refused is on its path', async () => {
+    let refusals = 0;
+    const handler: Handler = async ({ step }) => {
+      const open = step.sleep('open', '2h');
+      await step.checkpoint(1).catch(() => (refusals += 1));
+      await step.run('next', () => 1);
+      await step.sleep('pause', '1h');
+      await open;
+      return 'done';
+    };
+    const rig = await redeploy(handler, handler);
+    const over = await rig.ended(rig.job, { atMost: '1d' });
+    expect(over).toMatchObject({ status: 'succeeded', result: '"done"' });
+    expect(refusals).toBeGreaterThan(1);
+    expect(rig.errors).toEqual([]);
+  });
+
   test('one that has returned, and comes to the rest of its history a moment later, is on its path', async () => {
     const rig = await redeploy(
       async ({ step }) => {

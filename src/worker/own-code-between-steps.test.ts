@@ -177,3 +177,47 @@ test('GUA-6 a branch that nobody waits for, and is slow in code of its own, does
   const over = await next.ended(next.app.job(handle.id), { atMost: '1h' });
   expect(over).toMatchObject({ status: 'succeeded', result: '"done"' });
 });
+
+test.each(['first', 'second'])(
+  'GUA-4 GUA-6 a barrier that is met again overtakes no step that had won against it: in the %s attempt',
+  async (attempt) => {
+    const cluster = newCluster();
+    let link = new Link(cluster.store);
+    const crash = (): Promise<never> => {
+      link.down = true;
+      return new Promise(() => undefined);
+    };
+    const lost = effect({
+      name: 'lost',
+      onUnknown: 'fail',
+      run: () => (attempt === 'first' ? crash() : Promise.reject(new Error('line dead'))),
+    });
+    const entered: string[] = [];
+    const pay = effect({
+      name: 'pay',
+      settle: 0,
+      run: (who: string) => (entered.push(who) === 1 ? crash() : null),
+      reconcile: () => happened(null),
+    });
+    const race = task({ name: 'race' }, async ({ step, job }) => {
+      const unknown = () => step.effect('lost', lost, null).catch(() => 'unknown');
+      if (attempt === 'second' && job.attempt === 1) {
+        await unknown();
+        throw new Error('again');
+      }
+      const winner = await Promise.race([step.run('a', () => 'a'), unknown()]);
+      await step.effect(`pay-${winner}`, pay, winner);
+      return winner;
+    });
+    const client = await cluster.join([race], false);
+    const { job } = await client.app.start(race, null);
+    const isOver = async () => (await job.status()).finishedAt !== null;
+    do {
+      link = new Link(cluster.store);
+      await cluster.join([race], {}, link.store);
+      await advanceUntil(cluster.clock, async () => link.down || (await isOver()), { atMost: '1d' });
+    } while (!(await isOver()));
+    expect(await job.status()).toMatchObject({ status: 'succeeded', result: '"a"' });
+    expect(entered).toEqual(['a']);
+  },
+);

@@ -110,6 +110,15 @@ export class Replay {
     this.#next += 1;
   }
 
+  /**
+   * The same for what has no place in the log. What the handler makes of it may have one, before what is held back; but it must not
+   * overtake what is not.
+   */
+  tellRefusal<T>(hear: (what: T) => void, what: T): void {
+    if (this.#isFree) hear(what);
+    else this.#turns.waitUnplaced(() => hear(what));
+  }
+
   /** The handler was told something that may race with what else goes on: nothing more before the next turn. */
   takeTurn(): void {
     this.#turns.take();

@@ -86,11 +86,13 @@ export function stepApi(
         execution.countFrom(skipped.occurrences);
         return;
       }
-      const { replay } = execution;
-      // It cuts off what was recorded before it: a handler that has not come by all of that would lose the rest.
-      if (!replay.isCaughtUp) await execution.during(() => replay.caughtUp(CHECKPOINT));
-      expectNoneOpen(execution);
       const text = toJsonText(state, 'the state of a checkpoint');
+      expectNoneOpen(execution);
+      const behind = untilCaughtUp(execution);
+      if (behind) {
+        await behind;
+        expectNoneOpen(execution);
+      }
       const { events } = await execution.give({ type: 'save-checkpoint', state: text });
       for (const event of events)
         if (event.type === 'checkpoint.saved') execution.countFrom(event.occurrences);
@@ -101,6 +103,16 @@ export function stepApi(
 
 /** No step has this name. */
 const CHECKPOINT: StepRef = { step: '$checkpoint', occurrence: 1 };
+
+/**
+ * It cuts off what was recorded before it: a handler that has not come by all of that would lose the rest. One that the kernel will refuse
+ * cuts off nothing, and the handler may go on from that to what is recorded.
+ */
+function untilCaughtUp(execution: Execution): Promise<void> | void {
+  const { attempt, replay } = execution;
+  if (replay.isCaughtUp || attempt.steps.findPending() !== null) return;
+  return execution.during(() => replay.caughtUp(CHECKPOINT));
+}
 
 /** The kernel refuses what is open in the log. What is not in the log yet would get there behind the checkpoint, uncounted. */
 function expectNoneOpen(execution: Execution): void {

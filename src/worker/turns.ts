@@ -9,6 +9,7 @@ type Waiting = { readonly at: number; readonly deliver: (value: never) => void; 
 export class Turns {
   /** A heap, the earliest on top: of parallel steps ten thousands may wait. */
   readonly #waiting: Waiting[] = [];
+  readonly #unplaced: (() => void)[] = [];
   readonly #mayPass: (at: number) => boolean;
   #isTaken = false;
   /** Called when all that waited has been handed out. */
@@ -20,7 +21,7 @@ export class Turns {
   }
 
   get isBusy(): boolean {
-    return this.#waiting.length > 0;
+    return this.#waiting.length > 0 || this.#unplaced.length > 0;
   }
 
   /** Nothing waits, and nothing was handed out in this turn. */
@@ -41,13 +42,25 @@ export class Turns {
     this.take();
   }
 
+  /** The same for what has no place: behind all that may pass, and ahead of what may not. */
+  waitUnplaced(deliver: () => void): void {
+    this.#unplaced.push(deliver);
+    this.take();
+  }
+
   #begin(): void {
     this.#isTaken = false;
-    const [first] = this.#waiting;
-    if (first === undefined || !this.#mayPass(first.at)) return;
-    popFrom(this.#waiting);
+    const deliver = this.#next();
+    if (deliver === undefined) return;
     this.take();
-    first.deliver(first.value as never);
+    deliver();
     if (!this.isBusy) this.onIdle?.();
+  }
+
+  #next(): (() => void) | undefined {
+    const [first] = this.#waiting;
+    if (first === undefined || !this.#mayPass(first.at)) return this.#unplaced.shift();
+    popFrom(this.#waiting);
+    return () => first.deliver(first.value as never);
   }
 }
