@@ -91,8 +91,8 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'what ends now overtakes what is recorded',
     file: 'worker/replay',
-    from: 'if (this.#isFree)',
-    to: 'if (true)',
+    from: 'if (this.#isFree) {',
+    to: 'if (true) {',
   },
   {
     name: 'a refused wait hangs',
