@@ -1,6 +1,6 @@
 import { decidedEntry, stepKey, type Commit, type Event, type StepRef } from '../kernel/index.js';
 
-/** A recorded result, and where it stands in the log. */
+/** A step that the handler had asked for, and where the log shows it. */
 export type Placed = { readonly key: string; readonly at: number };
 
 /** What a replay goes by. */

@@ -37,7 +37,7 @@ export class Replay {
   readonly #untold: ReadonlySet<string>;
   /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
   readonly #strict: boolean;
-  /** Results that the handler has to ask for before anything behind them is handed out. Those at the front may have been asked for. */
+  /** What the handler has to ask for before anything behind it is handed out. What is at the front may have been asked for. */
   #ahead: Placed[];
   readonly #turns = new Turns((at) => this.#mayPass(at));
   /** Ends the wait for the first of them, if something is held back for it. */
