@@ -54,7 +54,7 @@ async function slowWriter(crowd: Crowd) {
 }
 
 /** After a first claim of 500 jobs all say at once that they are full, and come to what `after` says. How many follow within 10 s. */
-async function claimsWithin10s(after: (store: Store) => ReturnType<Claim>): Promise<number> {
+async function claimsWithin10s(after: (store: Store, nth: number) => ReturnType<Claim>): Promise<number> {
   let claims = 0;
   const claimOn =
     (store: Store): Claim =>
@@ -66,13 +66,19 @@ async function claimsWithin10s(after: (store: Store) => ReturnType<Claim>): Prom
         return claimed;
       }
       request.picked?.('');
-      return after(store);
+      return after(store, claims - 1);
     };
   const { clock, rig } = await workOn(claimOn, { jobs: 500, concurrency: 1_000 });
   const until = clock.now() + 10_000;
   await advanceUntil(clock, async () => clock.now() >= until);
   await rig.idle();
   return claims - 1;
+}
+
+async function leavesOne(store: Store): ReturnType<Claim> {
+  const { now } = await store.counts({ tenantId: null });
+  const decided = { heads: [], leftSuspects: ['job_left'] };
+  return { now, alive: true, jobs: [], lastTenant: '', decided };
 }
 
 describe('claims that are under way at once', () => {
@@ -135,12 +141,24 @@ describe('claims that are under way at once', () => {
   });
 
   test('DEC-2 jobs that wait for another suspect to end are asked for as often as is polled, and no more', async () => {
-    const decided = { heads: [], leftSuspects: ['job_left'] };
-    const claims = await claimsWithin10s(async (store) => {
-      const { now } = await store.counts({ tenantId: null });
-      return { now, alive: true, jobs: [], lastTenant: '', decided };
+    const claims = await claimsWithin10s(leavesOne);
+    expect(claims).toBeGreaterThan(8);
+    expect(claims).toBeLessThan(20);
+  });
+
+  test('GUA-11 DEC-2 so are those that wait for a claim that is not answered, and once it is they are asked for', async () => {
+    let answer = (): void => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    let asked = 0;
+    const claims = await claimsWithin10s(async (store, nth) => {
+      asked = nth;
+      if (nth === 1) await answered;
+      return leavesOne(store);
     });
     expect(claims).toBeGreaterThan(8);
     expect(claims).toBeLessThan(20);
+    answer();
+    await new Promise(setImmediate);
+    expect(asked).toBeGreaterThan(claims);
   });
 });

@@ -121,7 +121,8 @@ export class Claims {
     const { worker } = keeper;
     const runsSuspect = this.#options.hasSuspect();
     // Another that is under way may bring one.
-    const hasSuspect = runsSuspect || this.#underWay.size > 0;
+    const others = [...this.#underWay.keys()];
+    const hasSuspect = runsSuspect || others.length > 0;
     const elapsed = engine.clock.elapsed();
     for (const [jobId, until] of this.#left) if (!hasSuspect || until <= elapsed) this.#left.delete(jobId);
     const decision = claimDecision(engine, {
@@ -164,8 +165,10 @@ export class Claims {
       if (this.#left.size < MOST_LEFT) this.#left.set(jobId, elapsed + LEFT_MS);
     this.#isFlowing = isFull && (isKnownEarly || isFlowing);
     this.#isHungry = isFull || this.#left.size > 0;
-    // Left because of another claim, not of what runs: that is over in a moment.
-    if (this.#left.size > 0 && hasSuspect && !runsSuspect) return true;
+    // Left because of another claim, not of what runs: that is over in a moment, unless its store has gone silent.
+    if (this.#left.size > 0 && hasSuspect && !runsSuspect) {
+      void Promise.all(others).then(() => engine.bells.claims.ring());
+    }
     // Behind those that it leaves from now on there may be others.
     const leavesMore = this.#left.size > wereLeft && this.#options.hasSuspect();
     return (isFull || leavesMore) && this.#options.room() > 0;

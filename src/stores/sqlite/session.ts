@@ -6,7 +6,7 @@ import type { Database, SqlValue, Statement } from './driver.js';
 
 /** Longest wait for another process's transaction, and how often to look. */
 const GIVE_UP_AFTER_MS = 10_000;
-const LOOK_AGAIN_MS = 3;
+const LOOK_AGAIN_MS = 1;
 
 /**
  * One connection with its prepared statements, and transactions that never block the event loop while they wait. Whatever a
