@@ -49,8 +49,12 @@ export const listLetters = (query: Query, signal: AbortSignal): Promise<Of<typeo
 export const readLetter = (dlqId: string, signal: AbortSignal): Promise<Letter> =>
   get(pathOf(dlqId), letter, { signal });
 
-export const requeueLetter = (dlqId: string, once: string): Promise<Of<typeof started>> =>
-  post(`${pathOf(dlqId)}/requeue`, started, {}, once);
+export const requeueLetter = (
+  dlqId: string,
+  repeatEffects: boolean,
+  once: string,
+): Promise<Of<typeof started>> =>
+  post(`${pathOf(dlqId)}/requeue`, started, { repeat_effects: repeatEffects }, once);
 
 export type RequeueFilter = { readonly job_type?: string; readonly error_code?: string };
 

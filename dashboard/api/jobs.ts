@@ -98,8 +98,8 @@ export const streamOf = (jobId: string): string => `${pathOf(jobId)}/stream`;
 export const cancelJob = (jobId: string, reason: string, once: string): Promise<Job> =>
   post(`${pathOf(jobId)}/cancel`, job, { reason: reason === '' ? null : reason }, once);
 
-export const retryJob = (jobId: string, once: string): Promise<Job> =>
-  post(`${pathOf(jobId)}/retry`, job, {}, once);
+export const retryJob = (jobId: string, repeatEffects: boolean, once: string): Promise<Job> =>
+  post(`${pathOf(jobId)}/retry`, job, { repeat_effects: repeatEffects }, once);
 
 export const signalJob = (
   jobId: string,

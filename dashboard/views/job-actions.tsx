@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { cancelJob, retryJob, signalJob, type Job } from '../api/jobs.js';
 import { Action } from '../parts/action.js';
 import { Id } from '../parts/id.js';
+import { RepeatEffects } from '../parts/repeat-effects.js';
 import { readJson } from '../read-json.js';
 import { hrefOf } from '../route.js';
 
@@ -108,11 +109,12 @@ export function SignalAction({ jobId, name }: SignalProps) {
 }
 
 function RetryAction({ job }: Props) {
+  const [repeats, setRepeats] = useState(false);
   return (
     <Action
       label="Retry as new"
       title="Do this work once more?"
-      act={(once) => retryJob(job.job_id, once)}
+      act={(once) => retryJob(job.job_id, repeats, once)}
       answer={(started) => (
         <p>
           Started as <Id value={started.job_id} href={hrefOf('jobs', { id: started.job_id })} />
@@ -121,9 +123,9 @@ function RetryAction({ job }: Props) {
     >
       <p>
         A new job of task <strong>{job.job_type}</strong> is started with the same input. This one stays as it
-        is. Effects of this one that have happened are made again by the new job, unless the receiver knows
-        them by what they say.
+        is.
       </p>
+      <RepeatEffects isOn={repeats} onChange={setRepeats} />
       {job.dlq_id !== null && (
         <p>
           It also lies in the dead letters. To have it dealt with there,{' '}

@@ -11,16 +11,18 @@ import {
 import { Action } from '../parts/action.js';
 import { Id } from '../parts/id.js';
 import { Problem } from '../parts/problem.js';
+import { RepeatEffects } from '../parts/repeat-effects.js';
 import { hrefOf } from '../route.js';
 
 type Props = { readonly letter: Letter };
 
 export function RequeueAction({ letter }: Props) {
+  const [repeats, setRepeats] = useState(false);
   return (
     <Action
       label="Requeue"
       title="Requeue this dead letter?"
-      act={(once) => requeueLetter(letter.dlq_id, once)}
+      act={(once) => requeueLetter(letter.dlq_id, repeats, once)}
       answer={({ job_id: id }) => (
         <p>
           Requeued as <Id value={id} href={hrefOf('jobs', { id })} />
@@ -32,6 +34,7 @@ export function RequeueAction({ letter }: Props) {
         <code>{letter.job_id}</code>, which failed with <code>{letter.error_code}</code>. The dead letter is
         then dealt with. Mend first what it failed with.
       </p>
+      <RepeatEffects isOn={repeats} onChange={setRepeats} />
     </Action>
   );
 }
@@ -103,7 +106,8 @@ export function RequeueAllAction({ task, code }: AllProps) {
       answer={({ requeued, passed_over: passed }) => (
         <p>
           Requeued {requeued}.
-          {passed > 0 && ` Passed over ${passed}: somebody else dealt with them meanwhile.`}
+          {passed > 0 &&
+            ` Passed over ${passed}: dealt with by somebody else meanwhile, or with effects that happened.`}
         </p>
       )}
     >
@@ -136,8 +140,8 @@ function DryRun({ filter, onCounted }: DryRunProps) {
       <strong>
         {counted === 1 ? '1 dead letter' : `${counted.toLocaleString('en')} dead letters`} will be requeued
       </strong>
-      : all open ones {which}. For each, a new job with the same input is started. Nothing has been changed so
-      far.
+      : all open ones {which}, without those that have effects which happened, or may have. For each, a new
+      job with the same input is started. Nothing has been changed so far.
     </p>
   );
 }

@@ -49,6 +49,10 @@ export function byOption(): Option {
   return new Option('--by <name>', 'who is doing this, for the trail').default('cli');
 }
 
+export function repeatOption(): Option {
+  return new Option('--repeat-effects', 'also if effects happened, or may have: they are entered again');
+}
+
 /** An option with a few known values; a near miss is told which one was probably meant. */
 export function choiceOption(flags: string, description: string, known: readonly string[]): Option {
   return new Option(flags, description).choices(known).argParser((value: string) => {

@@ -8,6 +8,7 @@ import {
   requeueAll,
   type BulkRequeue,
   type DlqFilter,
+  type Repeating,
 } from '../engine/dlq.js';
 import type { Engine } from '../engine/engine.js';
 import { JobHandle } from './job-handle.js';
@@ -41,9 +42,10 @@ export class DeadLetters {
     return getDlqItem(this.#engine, dlqId, { tenantId: null });
   }
 
-  /** A new job in the place of the failed one. */
-  async requeue(dlqId: string, { by }: By): Promise<JobHandle> {
-    const job = await requeue(this.#engine, dlqId, { tenantId: null, actor: `operator:${by}` });
+  /** A new job in the place of the failed one. If that has effects that happened, or may have, only with `repeatEffects`. */
+  async requeue(dlqId: string, { by, ...repeating }: By & Repeating): Promise<JobHandle> {
+    const authority = { tenantId: null, actor: `operator:${by}` };
+    const job = await requeue(this.#engine, dlqId, { ...authority, ...repeating });
     return new JobHandle(this.#engine, { jobId: job.spec.jobId, tenantId: null });
   }
 

@@ -10,6 +10,7 @@ import {
 import { recordAudit } from './audit.js';
 import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
+import { expectNoneHappened } from './outside-effects.js';
 import { ownJob } from './own-job.js';
 import { pause } from './pause.js';
 import { putOwnDlqItem } from './put-own.js';
@@ -54,6 +55,9 @@ export async function* dlqItems(
 
 const PAGE = 200;
 
+/** Whether effects that happened, or may have, are entered once more. Without it there is no new job where there are any. */
+export type Repeating = { readonly repeatEffects?: boolean };
+
 /**
  * Starts a new job in the place of one that failed, with its settings and its input. The item says so in the same commit,
  * so two operators cannot both do it.
@@ -61,7 +65,11 @@ const PAGE = 200;
 export async function requeue(
   engine: Engine,
   dlqId: string,
-  { jobId = engine.newId(engine.random.int(BUCKETS)), ...authority }: Authority & { readonly jobId?: string },
+  {
+    jobId = engine.newId(engine.random.int(BUCKETS)),
+    repeatEffects = false,
+    ...authority
+  }: Authority & Repeating & { readonly jobId?: string },
 ): Promise<Job> {
   const item = await getDlqItem(engine, dlqId, authority);
   // The same request, once more.
@@ -73,6 +81,7 @@ export async function requeue(
       detail: `job ${item.jobId} of dead letter '${dlqId}' was purged`,
     });
   }
+  if (!repeatEffects) await expectNoneHappened(engine, item.jobId);
   const spec = { ...successorOf(engine, found.job.spec, jobId), requeuedFrom: dlqId };
   const action: DlqAction = { action: 'requeue', by: authority.actor, at: engine.now(), reason: null };
   const dlqItem = next(item, action, { status: 'requeued', requeuedAs: spec.jobId });
@@ -104,45 +113,50 @@ export function successorOf(engine: Engine, spec: JobSpec, jobId: string): JobSp
   };
 }
 
-export type BulkRequeue = DlqFilter & {
-  readonly actor: string;
-  /** Nothing is changed; the answer says what would be. */
-  readonly dryRun: boolean;
-  readonly perSecond: number | null;
-  readonly onProgress?: (done: number) => void;
-  /** Stops it, between two of them. */
-  readonly signal?: AbortSignal;
-};
+export type BulkRequeue = DlqFilter &
+  Repeating & {
+    readonly actor: string;
+    /** Nothing is changed; the answer says what would be. */
+    readonly dryRun: boolean;
+    readonly perSecond: number | null;
+    readonly onProgress?: (done: number) => void;
+    /** Stops it, between two of them. */
+    readonly signal?: AbortSignal;
+  };
 
-/** Requeues what fits, at no more than the rate. Items that somebody else has dealt with meanwhile are passed over. */
+/**
+ * Requeues what fits, at no more than the rate. Passed over are items that somebody else has dealt with meanwhile, and, unless they
+ * are to be repeated, those with effects that happened.
+ */
 export async function requeueAll(
   engine: Engine,
-  { actor, dryRun, perSecond, onProgress, signal, ...filter }: BulkRequeue,
+  { actor, dryRun, perSecond, onProgress, signal, repeatEffects = false, ...filter }: BulkRequeue,
 ): Promise<{ readonly requeued: number; readonly passedOver: number }> {
   let requeued = 0;
   let passedOver = 0;
   const startedAt = engine.clock.elapsed();
-  for await (const { dlqId } of dlqItems(engine, filter, 'open')) {
+  const authority = { tenantId: filter.tenantId, actor };
+  for await (const { dlqId, jobId } of dlqItems(engine, filter, 'open')) {
     signal?.throwIfAborted();
-    if (!dryRun) {
-      if (perSecond !== null) await until(engine, startedAt + (requeued * 1_000) / perSecond);
-      if (!(await tryRequeue(engine, dlqId, { tenantId: filter.tenantId, actor }))) {
-        passedOver += 1;
-        continue;
-      }
-    }
-    requeued += 1;
-    onProgress?.(requeued);
+    if (!dryRun && perSecond !== null) await until(engine, startedAt + (requeued * 1_000) / perSecond);
+    const isDone = await succeeds(async () => {
+      if (!dryRun) await requeue(engine, dlqId, { ...authority, repeatEffects });
+      else if (!repeatEffects) await expectNoneHappened(engine, jobId);
+    });
+    if (isDone) {
+      requeued += 1;
+      onProgress?.(requeued);
+    } else passedOver += 1;
   }
   return { requeued, passedOver };
 }
 
-async function tryRequeue(engine: Engine, dlqId: string, authority: Authority): Promise<boolean> {
+/** What is wrong with one is no trouble of the others; a store that cannot be used, or that was closed, is. */
+async function succeeds(act: () => Promise<void>): Promise<boolean> {
   try {
-    await requeue(engine, dlqId, authority);
+    await act();
     return true;
   } catch (error) {
-    // What is wrong with one is no trouble of the others; a store that cannot be used, or that was closed, is.
     const isItsOwn = error instanceof PawlError && ERRORS[error.code].class !== 'transient';
     if (isItsOwn && error.code !== 'APP_CLOSED') return false;
     throw error;

@@ -1,8 +1,9 @@
 import { rejectionError } from './rejection-error.js';
 import { isTerminal, type Job } from '../kernel/index.js';
-import { requeue, successorOf } from './dlq.js';
+import { requeue, successorOf, type Repeating } from './dlq.js';
 import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
+import { expectNoneHappened } from './outside-effects.js';
 import { ownJob } from './own-job.js';
 import { startJobs } from './start-jobs.js';
 
@@ -13,7 +14,7 @@ import { startJobs } from './start-jobs.js';
 export async function retryAsNew(
   engine: Engine,
   jobId: string,
-  { newId, ...authority }: Authority & { readonly newId: string },
+  { newId, repeatEffects = false, ...authority }: Authority & Repeating & { readonly newId: string },
 ): Promise<Job> {
   const job = await ownJob(engine, jobId, authority);
   if (!isTerminal(job.status)) {
@@ -23,8 +24,9 @@ export async function retryAsNew(
   const dlqId = job.deadLetter?.dlqId ?? null;
   if (dlqId !== null) {
     const { item } = await engine.store.dlqItem(dlqId);
-    if (item?.status === 'open') return requeue(engine, dlqId, { ...authority, jobId: newId });
+    if (item?.status === 'open') return requeue(engine, dlqId, { ...authority, repeatEffects, jobId: newId });
   }
+  if (!repeatEffects) await expectNoneHappened(engine, jobId);
   const spec = successorOf(engine, job.spec, newId);
   const [started] = await startJobs(engine, [{ spec, input: job.input, identities: [], idIsOwn: true }], {
     actor: authority.actor,

@@ -24,6 +24,7 @@ export type CallErrorCode =
   | 'SUBSCRIPTION_NOT_FOUND'
   | 'DLQ_NOT_FOUND'
   | 'DLQ_REQUEUE_CONFLICT'
+  | 'EFFECTS_HAPPENED'
   | 'APPROVAL_REQUIRED'
   | 'CONFIG_INVALID'
   | 'WORKFLOW_INVALID'
@@ -160,6 +161,13 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'The dead letter was requeued or discarded before.',
     advice: 'Look at it again: somebody else has dealt with it.',
+  },
+  EFFECTS_HAPPENED: {
+    class: 'business_rule',
+    retryable: false,
+    meaning: 'The job has effects that happened, or may have. A new job in its place would enter them again.',
+    advice:
+      'Look at what happened outside. Undo it, or make sure that it may happen twice, and ask with `repeatEffects` (`--repeat-effects`).',
   },
   APPROVAL_REQUIRED: {
     class: 'validation',

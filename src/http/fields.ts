@@ -27,6 +27,14 @@ export const prose = (most: number) =>
     .string()
     .max(most)
     .regex(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, 'has a control character or half a character');
+/** For what does the work of a job once more. */
+export const repeating = {
+  repeat_effects: z
+    .boolean()
+    .optional()
+    .default(false)
+    .describe('enter effects again that happened, or may have'),
+};
 /** Any JSON value. Whether it is too large is for the engine to say, which knows the payload's own limits. */
 export const payload = z.unknown();
 

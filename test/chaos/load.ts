@@ -135,7 +135,9 @@ export class Load {
     const items = (listed?.data['items'] ?? []) as { dlq_id: string }[];
     const [item] = items;
     if (item === undefined) return;
-    const answer = await this.#client.ask('POST', `/api/v1/dlq/${item.dlq_id}/requeue`, {});
+    const answer = await this.#client.ask('POST', `/api/v1/dlq/${item.dlq_id}/requeue`, {
+      repeat_effects: true,
+    });
     if (answer?.status !== 200 && answer?.status !== 201) return;
     const jobId = String(answer.data['job_id']);
     const { requeues, breaches } = this.acknowledged;

@@ -13,6 +13,7 @@ import {
   command,
   examples,
   numberOption,
+  repeatOption,
   tenantOption,
   type Flags,
   type Register,
@@ -20,7 +21,7 @@ import {
 } from '../shell.js';
 import { sheet, table } from '../table.js';
 
-type Options = Flags & { readonly tenant?: string; readonly by: string };
+type Options = Flags & { readonly tenant?: string; readonly by: string; readonly repeatEffects?: boolean };
 type FilterOptions = Options & { readonly task?: string; readonly error?: string };
 type ListOptions = FilterOptions & { readonly status: DlqStatus | 'all'; readonly limit: number };
 type BulkOptions = FilterOptions & { readonly rate?: number; readonly dryRun?: boolean };
@@ -48,6 +49,7 @@ export const registerDlq: Register = (program, shell) => {
   const one = command(dlq, 'requeue <dlq-id>', 'Start a new job in the place of the one that failed.')
     .addOption(tenantOption())
     .addOption(byOption())
+    .addOption(repeatOption())
     .action((id: string, _options: unknown, self: Command) =>
       shell.ends(requeueItem(shell, id, self.optsWithGlobals<Options>())),
     );
@@ -58,6 +60,7 @@ export const registerDlq: Register = (program, shell) => {
     .option('--error <code>', 'only those with this error code')
     .addOption(numberOption('--rate <n>', 'at most so many each second', { least: 1 }))
     .option('--dry-run', 'only say how many there are')
+    .addOption(repeatOption())
     .addOption(tenantOption())
     .addOption(byOption())
     .action((_options: unknown, self: Command) =>
@@ -156,7 +159,10 @@ function itemSheet(item: DlqItem): string {
 
 function requeueItem(shell: Shell, id: string, options: Options): Promise<number> {
   return withApp(shell, options, async ({ engine }) => {
-    const job = await requeue(engine, id, authorityOf(options));
+    const job = await requeue(engine, id, {
+      ...authorityOf(options),
+      ...defined({ repeatEffects: options.repeatEffects }),
+    });
     const text = `Job ${job.spec.jobId} takes the place of the one that failed.`;
     print(shell.console, { json: options.json ?? false, data: shownJob(job), text });
     return 0;
@@ -164,21 +170,23 @@ function requeueItem(shell: Shell, id: string, options: Options): Promise<number
 }
 
 function requeueItems(shell: Shell, options: BulkOptions): Promise<number> {
-  const { task, error: errorCode, rate, dryRun = false, json = false } = options;
+  const { task, error: errorCode, rate, dryRun = false, repeatEffects, json = false } = options;
   const { console } = shell;
   const showsProgress = console.isTerminal && !json;
   return withApp(shell, options, async ({ engine }) => {
     const { requeued, passedOver } = await requeueAll(engine, {
       ...authorityOf(options),
-      ...defined({ task, errorCode }),
+      ...defined({ task, errorCode, repeatEffects }),
       dryRun,
       perSecond: rate ?? null,
       onProgress: (done) => showsProgress && console.err(`\r${done} requeued`),
     });
     if (showsProgress) console.err('\r\u001b[K');
-    const text = dryRun
-      ? `${requeued} would be requeued.`
-      : `${requeued} requeued${passedOver === 0 ? '' : `; ${passedOver} had been dealt with meanwhile`}.`;
+    const passed =
+      passedOver === 0
+        ? ''
+        : `; ${passedOver} passed over: dealt with meanwhile, or with effects that happened`;
+    const text = `${requeued} ${dryRun ? 'would be requeued' : 'requeued'}${passed}.`;
     print(console, { json, data: { requeued, passed_over: passedOver, dry_run: dryRun }, text });
     return 0;
   });

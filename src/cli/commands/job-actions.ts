@@ -12,6 +12,7 @@ import {
   byOption,
   command,
   examples,
+  repeatOption,
   tenantOption,
   type Flags,
   type Register,
@@ -19,6 +20,7 @@ import {
 } from '../shell.js';
 
 type Options = Flags & { readonly tenant?: string; readonly by: string };
+type RetryOptions = Options & { readonly repeatEffects?: boolean };
 
 /** What is done to a job, under `pawl jobs`. */
 export const registerJobActions: Register = (jobs, shell) => {
@@ -49,8 +51,9 @@ export const registerJobActions: Register = (jobs, shell) => {
   const retry = command(jobs, 'retry <job-id>', 'The work of a job that has ended once more, as a new job.')
     .addOption(tenantOption())
     .addOption(byOption())
+    .addOption(repeatOption())
     .action((jobId: string, _options: unknown, self: Command) =>
-      shell.ends(runRetry(shell, jobId, self.optsWithGlobals<Options>())),
+      shell.ends(runRetry(shell, jobId, self.optsWithGlobals<RetryOptions>())),
     );
   examples(retry, 'pawl jobs retry 01JZ…');
 };
@@ -98,11 +101,11 @@ async function runSignal(
   );
 }
 
-function runRetry(shell: Shell, jobId: string, options: Options): Promise<number> {
-  const { tenant: tenantId = null, by, json = false } = options;
+function runRetry(shell: Shell, jobId: string, options: RetryOptions): Promise<number> {
+  const { tenant: tenantId = null, by, repeatEffects = false, json = false } = options;
   return withApp(shell, options, async ({ engine }) => {
     const newId = engine.newId(engine.random.int(BUCKETS));
-    const job = await retryAsNew(engine, jobId, { tenantId, actor: `operator:${by}`, newId });
+    const job = await retryAsNew(engine, jobId, { tenantId, actor: `operator:${by}`, newId, repeatEffects });
     const text = `Job ${job.spec.jobId} does the work of ${jobId} once more.`;
     print(shell.console, { json, data: shownJob(job), text });
     return 0;

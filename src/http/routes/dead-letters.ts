@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/engine.js';
 import { DLQ_STATUSES, ERROR_CLASSES, type DlqAction, type DlqItem } from '../../kernel/index.js';
 import { badCursor } from '../bad-cursor.js';
 import { defined } from '../defined.js';
-import { page, prose, text, utcTime, utcTimeOrNull } from '../fields.js';
+import { page, prose, repeating, text, utcTime, utcTimeOrNull } from '../fields.js';
 import { created, ok, route } from '../route.js';
 import { jobView } from '../views.js';
 
@@ -85,6 +85,7 @@ export const deadLetterRoutes = [
       error_code: text(200).optional(),
       dry_run: z.boolean().optional().default(false),
       per_second: z.number().positive().max(100_000).nullish(),
+      ...repeating,
     }),
     answers: { 200: z.strictObject({ requeued: z.int(), passed_over: z.int(), dry_run: z.boolean() }) },
     async handle({ engine, caller: { tenantId, actor }, body, signal }) {
@@ -93,6 +94,7 @@ export const deadLetterRoutes = [
         actor,
         dryRun: body.dry_run,
         perSecond: body.per_second ?? null,
+        repeatEffects: body.repeat_effects,
         signal,
         ...defined({ task: body.job_type, errorCode: body.error_code }),
       });
@@ -116,10 +118,11 @@ export const deadLetterRoutes = [
     access: 'operator',
     summary: 'Start a new job in the place of the one that failed.',
     params: one,
-    body: z.strictObject({}),
+    body: z.strictObject(repeating),
     answers: { 201: jobView },
-    async handle({ engine, caller, params, newId }) {
-      const job = await requeue(engine, params.dlq_id, { ...caller, jobId: newId() });
+    async handle({ engine, caller, params, body, newId }) {
+      const { repeat_effects: repeatEffects } = body;
+      const job = await requeue(engine, params.dlq_id, { ...caller, repeatEffects, jobId: newId() });
       return created(jobViewOf(job));
     },
   }),

@@ -19,6 +19,7 @@ import {
   optionalText,
   page,
   payload,
+  repeating,
   text,
   utcTime,
 } from '../fields.js';
@@ -156,10 +157,12 @@ export const jobRoutes = [
     access: 'operator',
     summary: 'The work of a job that has ended once more, as a new job.',
     params: one,
-    body: z.strictObject({}),
+    body: z.strictObject(repeating),
     answers: { 201: jobView },
-    async handle({ engine, caller, params, newId }) {
-      return created(viewOf(await retryAsNew(engine, params.job_id, { ...caller, newId: newId() })));
+    async handle({ engine, caller, params, body, newId }) {
+      const { repeat_effects: repeatEffects } = body;
+      const again = { ...caller, repeatEffects, newId: newId() };
+      return created(viewOf(await retryAsNew(engine, params.job_id, again)));
     },
   }),
 ];

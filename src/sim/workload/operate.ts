@@ -66,8 +66,8 @@ async function perform(parts: OperateParts, client: Client, operation: Operation
     case 'requeue': {
       const [item] = await app.deadLetters.list({ limit: 1 });
       if (item === undefined) return;
-      const both = [app.deadLetters.requeue(item.dlqId, { by: 'ann' })];
-      if (operation.twice) both.push(app.deadLetters.requeue(item.dlqId, { by: 'bob' }));
+      const both = [app.deadLetters.requeue(item.dlqId, { by: 'ann', repeatEffects: true })];
+      if (operation.twice) both.push(app.deadLetters.requeue(item.dlqId, { by: 'bob', repeatEffects: true }));
       for (const { id } of await answersTo(parts, operation.do, both))
         parts.acknowledged.requeued(item.dlqId, id);
       return;
