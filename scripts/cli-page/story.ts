@@ -227,7 +227,7 @@ async function opening(recorder: Recorder): Promise<void> {
 async function checking(recorder: Recorder): Promise<void> {
   recorder.text('## After a restore');
   const held = await recorder.ask('start', 'order', '{"id":"1004","cents":1}');
-  await recorder.run('doctor', '--restored', '--all');
+  await recorder.run('doctor', '--restored');
   await recorder.run('release', id(held));
   recorder.text(
     '## export and verify',

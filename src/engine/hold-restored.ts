@@ -1,43 +1,74 @@
-import { decodeEvents, isTerminal, type Event } from '../kernel/index.js';
+import { isTerminal, type Timestamp } from '../kernel/index.js';
 import type { Store } from '../ports/store.js';
+import { deliverOutbox } from './deliver-outbox.js';
+import type { Engine } from './engine.js';
+import { listSchedules, pauseSchedule, type ScheduleRef } from './schedules/manage.js';
+import type { Schedule } from './schedules/schedule.js';
 
 export type RestoredOptions = {
-  /** Which tasks; null: those of which any job that the log knows has begun an effect. */
+  /** Only these tasks; null: all of them. */
   readonly tasks: readonly string[] | null;
-  /** Every unfinished job, whatever its task. */
-  readonly all: boolean;
+  /** Tasks that may do again what they have done. */
+  readonly except: readonly string[];
   readonly by: string;
   readonly onProgress?: (jobs: number) => void;
 };
 
+export type PausedSchedule = ScheduleRef & { readonly task: string; readonly dueAt: Timestamp };
+
+type CountByTask = Readonly<Record<string, number>>;
+
 export type RestoredReport = {
   readonly looked: number;
+  /** How many were not held before. */
   readonly held: number;
-  readonly heldByTask: Readonly<Record<string, number>>;
+  /** All that are unfinished and held. */
+  readonly heldByTask: CountByTask;
+  /** All that are unfinished and were left out. */
+  readonly leftByTask: CountByTask;
+  readonly pausedSchedules: readonly PausedSchedule[];
 };
 
 const PAGE = 500;
+/** Mail that this process took and could not deliver, since it was ended, is left to the workers after so long. */
+const MAIL_LEASE_MS = 30_000;
 
 /**
- * After a restore to an earlier point the log no longer proves what ran: an effect may have happened whose intent is
- * gone. Unfinished jobs of tasks with effects are held, in whatever state they are, until someone releases them.
+ * After a restore to an earlier point the log no longer proves what ran, nor which tasks have effects: the first of a task, its
+ * children and its firings may all have come later. So whatever would go on by itself is stopped until someone lets it go:
+ * unfinished jobs are held, in whatever state they are, and schedules that are due are paused.
  */
-export async function holdRestored(store: Store, options: RestoredOptions): Promise<RestoredReport> {
-  const wanted = options.all ? null : new Set(options.tasks ?? (await tasksWithEffects(store)));
-  const heldByTask = new Map<string, number>();
+export async function holdRestored(engine: Engine, options: RestoredOptions): Promise<RestoredReport> {
+  const only = options.tasks && new Set(options.tasks);
+  const except = new Set(options.except);
+  const isMeant = (task: string): boolean => !except.has(task) && (only?.has(task) ?? true);
+  const pausedSchedules = await pauseDue(engine, isMeant);
+  // A child that its parent has asked for is no job yet, and would be claimed as soon as it is one.
+  while (await deliverOutbox(engine, { leaseMs: MAIL_LEASE_MS }));
+  return { ...(await holdUnfinished(engine.store, isMeant, options)), pausedSchedules };
+}
+
+async function holdUnfinished(
+  store: Store,
+  isMeant: (task: string) => boolean,
+  { by, onProgress }: RestoredOptions,
+): Promise<Omit<RestoredReport, 'pausedSchedules'>> {
+  const [heldByTask, leftByTask] = [new Map<string, number>(), new Map<string, number>()];
   let looked = 0;
   let held = 0;
   for await (const rows of pagesOf(store)) {
-    const unfinished = rows.filter(({ status, task }) => !isTerminal(status) && (wanted?.has(task) ?? true));
-    const jobIds = unfinished.map(({ jobId }) => jobId);
-    if (jobIds.length > 0) {
-      held += (await store.hold({ jobIds, reason: 'restored', by: options.by })).changed;
-      for (const { task } of unfinished) heldByTask.set(task, (heldByTask.get(task) ?? 0) + 1);
+    const unfinished = rows.filter(({ status }) => !isTerminal(status));
+    const jobIds = unfinished.filter(({ task }) => isMeant(task)).map(({ jobId }) => jobId);
+    if (jobIds.length > 0) held += (await store.hold({ jobIds, reason: 'restored', by })).changed;
+    for (const { task } of unfinished) {
+      const counts = isMeant(task) ? heldByTask : leftByTask;
+      counts.set(task, (counts.get(task) ?? 0) + 1);
     }
     looked += rows.length;
-    options.onProgress?.(looked);
+    onProgress?.(looked);
   }
-  return { looked, held, heldByTask: Object.fromEntries(heldByTask) };
+  const [byTask, left] = [Object.fromEntries(heldByTask), Object.fromEntries(leftByTask)];
+  return { looked, held, heldByTask: byTask, leftByTask: left };
 }
 
 async function* pagesOf(store: Store): AsyncGenerator<Awaited<ReturnType<Store['list']>>['rows']> {
@@ -49,33 +80,22 @@ async function* pagesOf(store: Store): AsyncGenerator<Awaited<ReturnType<Store['
   } while (cursor !== null);
 }
 
-/**
- * Only the log knows which tasks have effects. It is read job by job: a feed is in the order of its database's transactions, which
- * mean nothing in another that a dump was restored to.
- */
-async function tasksWithEffects(store: Store): Promise<Set<string>> {
-  const tasks = new Set<string>();
-  for await (const rows of pagesOf(store)) {
-    const begun = rows.filter(({ rev }) => rev > 1);
-    await Promise.all(
-      begun.map(async ({ jobId, task }) => {
-        if (!tasks.has(task) && (await hasEffect(store, jobId))) tasks.add(task);
-      }),
-    );
+/** A firing that is due may have taken place. Its job is gone with what kept it from being made twice. */
+async function pauseDue(engine: Engine, isMeant: (task: string) => boolean): Promise<PausedSchedule[]> {
+  const schedules = await listSchedules(engine, null);
+  const now = engine.now();
+  const due: PausedSchedule[] = [];
+  for (const schedule of schedules) {
+    const { tenantId, scheduleId, task, paused } = schedule;
+    const dueAt = firstFiring(schedule);
+    if (paused || !isMeant(task.name) || dueAt === null || dueAt > now) continue;
+    await pauseSchedule(engine, { tenantId, scheduleId });
+    due.push({ tenantId, scheduleId, task: task.name, dueAt });
   }
-  return tasks;
+  return due;
 }
 
-async function hasEffect(store: Store, jobId: string): Promise<boolean> {
-  for (let fromRev = 1; ; fromRev += PAGE) {
-    const { rows } = await store.log(jobId, { fromRev, limit: PAGE });
-    if (rows.some(({ body }) => eventsIn(body).some(({ type }) => type === 'effect.intended'))) return true;
-    if (rows.length < PAGE) return false;
-  }
-}
-
-/** A row that cannot be read is for `verify` to report; here it proves nothing. */
-function eventsIn(body: string): readonly Event[] {
-  const decoded = decodeEvents(body);
-  return decoded.ok ? decoded.events : [];
+/** The first that has not been made. Those that wait for the job before them come first. */
+function firstFiring({ waiting = [], cursor }: Schedule): Timestamp | null {
+  return waiting[0] ?? cursor;
 }

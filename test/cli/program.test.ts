@@ -112,6 +112,10 @@ describe('bad input', () => {
       code: 2,
       err: expect.stringContaining('--restored'),
     });
+    expect(await pawl('doctor', '--restored', '--all', '--except', 'mail')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--except has no meaning with --all'),
+    });
     expect(await pawl('conformance', '--topic', 'x')).toMatchObject({
       code: 2,
       err: expect.stringContaining('append'),

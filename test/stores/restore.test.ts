@@ -6,6 +6,7 @@ import { run } from '../../src/cli/program.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
+import { childStart } from '../../src/engine/child-mail.js';
 import { laneOf } from '../../src/kernel/index.js';
 import { aJobSpec, command, Rig, type OpenStore } from '../../src/testkit/index.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
@@ -30,7 +31,7 @@ type Data = {
 };
 
 function sqliteData(): Data {
-  const path = join(folder, 'pawl.db');
+  const path = join(mkdtempSync(join(folder, 'data-')), 'pawl.db');
   return {
     url: `sqlite:${path}`,
     open: ({ clock }) => sqliteStore({ path, clock }),
@@ -81,39 +82,91 @@ async function pawl(...args: string[]): Promise<unknown> {
   return JSON.parse(out);
 }
 
-const MAIL = laneOf(aJobSpec({ task: 'mail' }));
+const LANES = [laneOf(aJobSpec()), laneOf(aJobSpec({ task: 'mail' }))];
+const claimedOf = async (rig: Rig) =>
+  (await rig.claim('worker-b', { lanes: LANES })).jobs.map(({ spec }) => spec.jobId);
 
 describe.each([
   ['SQLite', async () => sqliteData()],
   ['Postgres', postgresData],
 ] as const)('%s', (_, make) => {
-  test('after a restore to an earlier point, jobs whose task uses effects are held until they are released', async () => {
+  test('after a restore to an earlier point, unfinished jobs are held until they are released, also those of a task whose first effect came later', async () => {
     const data = await make();
     const rig = await Rig.start(data.open);
-    // A job of the same task has shown that it uses effects; another is waiting; a third has a task without any.
-    const { attemptId } = await rig.running('job_charged_1');
-    await rig.give('job_charged_1', command('begin-effect', { attemptId: attemptId ?? '' }));
-    await rig.create('job_charged_2');
+    await rig.create('job_charged_1');
     await rig.create('job_mail_1', { task: 'mail' });
     await data.backUp();
-    // All that comes now is lost, and with it the proof that this job's effect has run.
-    const [second] = (await rig.claim('worker-a')).jobs;
-    await rig.give('job_charged_2', command('begin-effect', { attemptId: second?.attemptId ?? '' }));
+    // All that comes now is lost, and with it the proof that this task has effects and that one has run.
+    const [first] = (await rig.claim('worker-a')).jobs;
+    await rig.give('job_charged_1', command('begin-effect', { attemptId: first?.attemptId ?? '' }));
     await rig.stop();
     await data.restore();
 
-    expect(await pawl('doctor', '--restored', '--store', data.url)).toEqual({
-      looked: 3,
-      held: 2,
-      held_by_task: { order: 2 },
+    expect(await pawl('doctor', '--restored', '--except', 'mail', '--store', data.url)).toEqual({
+      looked: 2,
+      held: 1,
+      held_by_task: { order: 1 },
+      left_out_by_task: { mail: 1 },
+      paused_schedules: [],
     });
     const after = await Rig.start(data.open);
-    expect((await after.load('job_charged_2')).job.status).toBe('queued');
-    const lanes = [laneOf(aJobSpec()), MAIL];
-    const claimed = async () => (await after.claim('worker-b', { lanes })).jobs.map(({ spec }) => spec.jobId);
-    expect(await claimed()).toEqual(['job_mail_1']);
-    expect(await pawl('release', 'job_charged_2', '--store', data.url)).toEqual({ released: 1 });
-    expect(await claimed()).toEqual(['job_charged_2']);
+    expect((await after.load('job_charged_1')).job.status).toBe('queued');
+    expect(await claimedOf(after)).toEqual(['job_mail_1']);
+    expect(await pawl('doctor', '--restored', '--store', data.url)).toMatchObject({
+      held: 1,
+      held_by_task: { order: 1, mail: 1 },
+      left_out_by_task: {},
+    });
+    expect(await pawl('release', 'job_charged_1', '--store', data.url)).toEqual({ released: 1 });
+    expect(await claimedOf(after)).toEqual(['job_charged_1']);
     await after.stop();
+  });
+
+  test('after a restore to an earlier point, a child that was on its way is held, too', async () => {
+    const data = await make();
+    const rig = await Rig.start(data.open);
+    const parent = { jobId: 'job_parent_1', step: 'mail', occurrence: 1 };
+    const child = aJobSpec({ jobId: 'job_child_1', task: 'mail', parent });
+    await rig.create('job_parent_1', {}, { outbox: [childStart(child, '{}', rig.clock.now())] });
+    await data.backUp();
+    await rig.stop();
+    await data.restore();
+
+    expect(await pawl('doctor', '--restored', '--store', data.url)).toMatchObject({
+      held: 2,
+      held_by_task: { order: 1, mail: 1 },
+    });
+    const after = await Rig.start(data.open);
+    expect(await claimedOf(after)).toEqual([]);
+    await after.stop();
+  });
+
+  test('TSK-7 after a restore to an earlier point, a schedule that is due is paused: it may have fired', async () => {
+    const data = await make();
+    await (await Rig.start(data.open)).stop();
+    const at = (id: string, time: string) =>
+      pawl('schedules', 'put', id, 'order', '{}', '--at', time, '--tenant', 'acme', '--store', data.url);
+    await at('bill', '2026-02-25T12:00:00Z');
+    await at('later', '2999-01-01T00:00:00Z');
+    await data.backUp();
+    await data.restore();
+
+    const restored = async (...args: string[]) => pawl('doctor', '--restored', ...args, '--store', data.url);
+    expect(await restored('--task', 'mail')).toMatchObject({ paused_schedules: [] });
+    expect(await restored('--except', 'order')).toMatchObject({ paused_schedules: [] });
+    const due = {
+      schedule_id: 'bill',
+      tenant_id: 'acme',
+      job_type: 'order',
+      due_at: '2026-02-25T12:00:00Z',
+    };
+    expect(await restored('--all')).toMatchObject({ paused_schedules: [due] });
+    expect(await restored()).toMatchObject({ paused_schedules: [] });
+    expect(await pawl('schedules', 'list', '--store', data.url)).toMatchObject({
+      schedules: [
+        { schedule_id: 'bill', paused: true, next_fire_at: null },
+        { schedule_id: 'later', paused: false },
+      ],
+    });
   });
 });
