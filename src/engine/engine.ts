@@ -10,6 +10,7 @@ import { Subscriptions } from './callbacks/subscription-cache.js';
 import { Alarms } from './alarms.js';
 import { Bell } from './bell.js';
 import { Endings } from './endings.js';
+import { JobHistories } from './job-histories.js';
 import { Meters } from './meters.js';
 import { StoreHealth } from './store-health.js';
 import { StoreTime } from './store-time.js';
@@ -38,6 +39,7 @@ export class Engine {
   readonly storeHealth: StoreHealth;
   readonly now: () => Timestamp;
   readonly endings = new Endings();
+  readonly histories: JobHistories;
   readonly meters = new Meters();
   /** Rung when jobs may be claimable, waits or schedules due, or the outbox filled. */
   readonly bells: Readonly<Record<'claims' | 'timers' | 'outbox' | 'schedules' | 'callbacks', Bell>>;
@@ -49,6 +51,7 @@ export class Engine {
     this.now = time.now;
     this.storeHealth = new StoreHealth({ log, now: time.now });
     this.store = time.timed(store, this.storeHealth);
+    this.histories = new JobHistories(this.store);
     this.alerts = alerts;
     this.clock = clock;
     this.random = random;

@@ -40,6 +40,37 @@ async function until({ clock, store }: Cluster, jobId: string, waitsFor: string)
   });
 }
 
+/** As many waits, one after the other, as there are signals; then one more. */
+const storm = task<{ n: number }, number>({ name: 'storm' }, async ({ input, step }) => {
+  let sum = 0;
+  for (let i = 0; i < input.n; i++) sum += await step.waitFor<number>(`s${i}`);
+  return sum + (await step.waitFor<number>('end'));
+});
+
+/** A store that counts what it hands out of logs and inboxes. */
+function counted(store: Store): { readonly store: Store; readonly read: { rows: number } } {
+  const read = { rows: 0 };
+  const counting: Pick<Store, 'log' | 'inbox'> = {
+    async log(...asked) {
+      const reply = await store.log(...asked);
+      read.rows += reply.rows.length;
+      return reply;
+    },
+    async inbox(jobId) {
+      const reply = await store.inbox(jobId);
+      read.rows += reply.messages.length;
+      return reply;
+    },
+  };
+  return {
+    read,
+    store: new Proxy(store, {
+      get: (target, name: keyof Store) =>
+        name === 'log' || name === 'inbox' ? counting[name] : target[name],
+    }),
+  };
+}
+
 const TOO_LATE = { code: 'WAIT_NOT_OPEN', details: { key: 'go' } };
 
 onEveryStore((fresh) => {
@@ -113,5 +144,41 @@ onEveryStore((fresh) => {
     });
     const sender = await cluster.join([patient], false, slow);
     expect(await sender.app.job(job.id).signal('go', 1)).toBe('delivered');
+  });
+
+  test('a job that gets many signals: what is read for each does not grow with their number', async () => {
+    const n = 300;
+    const cluster = await fresh.cluster();
+    const { store, read } = counted(cluster.store);
+    const { app } = await cluster.join([storm], {}, store);
+    const { job } = await app.start(storm, { n });
+    const numbers = Array.from({ length: n }, (_, i) => i);
+    const sent = await Promise.all(numbers.map((i) => job.signal(`s${i}`, i)));
+    expect(sent).not.toContain('repeated');
+    await until(cluster, job.id, 'end');
+    for (const i of numbers) expect(await job.signal(`later${i}`, i)).toBe('kept');
+    for (const i of numbers) expect(await job.signal(`s${i}`, i)).toBe('repeated');
+    expect(await job.signal('end', 1)).toBe('delivered');
+    expect(await advanceUntil(cluster.clock, job.result())).toBe(1 + (n * (n - 1)) / 2);
+    expect(read.rows).toBeLessThan(20 * n);
+  });
+
+  test('a handler that has its next message at hand does not read its inbox again because of others', async () => {
+    const n = 100;
+    const cluster = await fresh.cluster();
+    const { store, read } = counted(cluster.store);
+    const busy = task<null, number>({ name: 'busy' }, async ({ job, step }) => {
+      for (let i = 0; i < n; i++) {
+        await step.waitFor(`s${i}`);
+        await step.run('tell', () => app.job(job.id).signal(`other${i}`, i));
+      }
+      return n;
+    });
+    const { app } = await cluster.join([busy], false);
+    const { job } = await app.start(busy, null);
+    await Promise.all(Array.from({ length: n }, (_, i) => job.signal(`s${i}`, i)));
+    await cluster.join([busy], {}, store);
+    expect(await advanceUntil(cluster.clock, job.result())).toBe(n);
+    expect(read.rows).toBeLessThan(10 * n);
   });
 });

@@ -7,12 +7,13 @@ import {
   type Job,
   type JsonText,
   type Rejected,
+  type StepIndex,
 } from '../kernel/index.js';
 import { noteRefusal } from './alerts/transition-refused.js';
 import type { Engine } from './engine.js';
-import type { Message } from '../ports/store.js';
+import type { PawlError } from '../errors.js';
+import type { Loaded, Message } from '../ports/store.js';
 import { give, type Asked } from './give.js';
-import { readSteps } from './read-log.js';
 import { rejectionError } from './rejection-error.js';
 
 /** `kept`: written down, for whenever the job asks for it. `repeated`: this key was written down before. */
@@ -32,30 +33,50 @@ export async function signalJob(
   }: { jobId: string; key: string; payload: JsonText; tenantId: string | null },
 ): Promise<SignalAnswer> {
   const asked = `signal job ${jobId}`;
-  const { found } = await engine.store.load(jobId);
-  if (found === null || (tenantId !== null && found.job.spec.tenantId !== tenantId)) {
-    throw rejectionError({ ok: false, code: 'JOB_NOT_FOUND', details: { jobId } }, asked);
-  }
-  const verdict = await judgeSignal(engine, found.job, { key, payload });
+  const looked = await lookAt(engine, jobId);
+  if (looked === null || (tenantId !== null && looked.job.spec.tenantId !== tenantId))
+    throw notFound(jobId, asked);
+  const { spec } = looked.job;
+  const verdict = await judgeSignal(engine, looked, { key, payload });
   if (!verdict.ok) {
-    if (verdict.code === 'INVALID_TRANSITION') await noteRefusal(engine, { ...found.job.spec, asked });
+    if (verdict.code === 'INVALID_TRANSITION') await noteRefusal(engine, { ...spec, asked });
     throw rejectionError(verdict, asked);
   }
   if (verdict.is === 'repeated') return 'repeated';
-  engine.refusals.accepted(found.job.spec.tenantId);
+  engine.refusals.accepted(spec.tenantId);
   const { outcome } = await engine.store.putMessage({ jobId, key, payload });
   if (outcome === 'repeated') return 'repeated';
-  const given = await give(engine, jobId, ({ job }) => deliver(engine, job, [{ key, payload }]), {
-    known: verdict.is === 'awaited' ? found : null,
-  });
-  if (given.ok && given.changed) return 'delivered';
-  if (given.ok && given.job.rev === found.job.rev) return 'kept';
-  // Something came between: a sweep that saw the message first, the job itself, or the end of the wait.
-  const steps = await readSteps(engine.store, jobId);
-  if (steps.waitFor(key)?.outcome === 'received') return 'delivered';
-  if (isWaitOver(key, steps))
+  const isDelivered = async (known: Loaded | null): Promise<boolean> => {
+    const given = await give(engine, jobId, ({ job }) => deliver(engine, job, [{ key, payload }]), { known });
+    return given.ok && given.changed;
+  };
+  if (verdict.is === 'awaited' && (await isDelivered(looked.found))) return 'delivered';
+  // Something may have come between: a sweep that saw the message first, the job itself, or the end of the wait.
+  const after = await engine.histories.read(jobId);
+  if (after === null) throw notFound(jobId, asked);
+  if (after.steps.waitFor(key)?.outcome === 'received') return 'delivered';
+  if (isWaitOver(key, after.steps))
     throw rejectionError({ ok: false, code: 'WAIT_NOT_OPEN', details: { key } }, asked);
-  return 'kept';
+  const isAwaited = deliver(engine, after.job, [{ key, payload }]) !== null;
+  return isAwaited && (await isDelivered(null)) ? 'delivered' : 'kept';
+}
+
+function notFound(jobId: string, asked: string): PawlError {
+  return rejectionError({ ok: false, code: 'JOB_NOT_FOUND', details: { jobId } }, asked);
+}
+
+/** A job, and its steps if they are known; `found`: as it was loaded, if it was. */
+type Looked = { readonly job: Job; readonly steps: StepIndex | null; readonly found: Loaded | null };
+
+/** One that runs is loaded with every step of its attempt: if its log was read here before, the new part of that tells the same. */
+export async function lookAt(
+  { store, histories }: Pick<Engine, 'store' | 'histories'>,
+  jobId: string,
+): Promise<Looked | null> {
+  const known = await histories.remembered(jobId);
+  if (known !== null) return { ...known, found: null };
+  const { found } = await store.load(jobId);
+  return found && { job: found.job, steps: null, found };
 }
 
 /** `awaited`: the job waits for it. `early`: it may do so yet. */
@@ -63,8 +84,8 @@ type Judged = { readonly ok: true; readonly is: 'awaited' | 'early' | 'repeated'
 
 /** What to make of a signal. Unless the job waits for it right now, its log says what became of the key. */
 export async function judgeSignal(
-  { store, now }: Pick<Engine, 'store' | 'now'>,
-  job: Job,
+  { store, histories, now }: Pick<Engine, 'store' | 'histories' | 'now'>,
+  { job, steps: known }: Looked,
   { key, payload }: { key: string; payload: JsonText },
 ): Promise<Judged | Rejected> {
   const { jobId } = job.spec;
@@ -72,7 +93,7 @@ export async function judgeSignal(
   const first = decide(job, signal, NO_STEPS);
   if (first.ok && first.events.length > 0) return { ok: true, is: 'awaited' };
   if (!first.ok && first.code !== 'INVALID_TRANSITION') return first;
-  const steps = await readSteps(store, jobId);
+  const steps = known ?? (await histories.read(jobId))?.steps ?? NO_STEPS;
   if (steps.waitFor(key)?.outcome === 'received') return { ok: true, is: 'repeated' };
   const decision = decide(job, signal, steps);
   if (decision.ok) return { ok: true, is: 'early' };

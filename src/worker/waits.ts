@@ -1,6 +1,7 @@
 import { PawlError } from '../errors.js';
 import { stepKey, type JsonText, type Wait, type WaitOutcome } from '../kernel/index.js';
 import { rejectionError } from '../engine/rejection-error.js';
+import { readTogether } from '../engine/read-together.js';
 import type { Execution } from './execution.js';
 
 export type WaitEnd = { readonly outcome: WaitOutcome; readonly payload: JsonText | null };
@@ -129,21 +130,37 @@ export class Waits {
   /** Takes what has arrived or run out. True if the handler can go on with some of it. */
   async #consume(): Promise<boolean> {
     return this.#execution.during(async () => {
-      const messages = await this.#readInbox();
-      const { engine, attempt, replay } = this.#execution;
+      const { attempt, replay } = this.#execution;
+      let ends = this.#isAnswered() ? this.#ends() : [];
+      if (ends.length === 0) {
+        await this.#readInbox();
+        ends = this.#ends();
+      }
       const inboxRev = Math.max(attempt.inboxRev, this.#readTo);
-      const ends = [...this.#pending.values()].flatMap(({ wait }): [Wait, WaitEnd][] => {
-        const payload = messages.get(wait.key);
-        if (payload !== undefined) return [[wait, { outcome: 'received', payload }]];
-        if (wait.expiresAt === null || wait.expiresAt > engine.now()) return [];
-        return [[wait, { outcome: wait.kind === 'timer' ? 'elapsed' : 'timeout', payload: null }]];
-      });
       const [first] = ends;
       if (first === undefined) return false;
       // It may have ended long ago, while nobody held the job: in a race it still comes after what is recorded.
       await replay.caughtUp(first[0]);
       await Promise.all(ends.map(([wait, end]) => this.#complete(wait, end, inboxRev)));
       return true;
+    });
+  }
+
+  /** What was read has an answer for each wait that a message may end. What else has come is read once somebody waits for it. */
+  #isAnswered(): boolean {
+    for (const { wait } of this.#pending.values())
+      if (wait.kind !== 'timer' && !this.#unread.has(wait.key)) return false;
+    return true;
+  }
+
+  /** What of the waits is over, by the inbox as it was read. */
+  #ends(): [Wait, WaitEnd][] {
+    const { engine } = this.#execution;
+    return [...this.#pending.values()].flatMap(({ wait }): [Wait, WaitEnd][] => {
+      const payload = this.#unread.get(wait.key);
+      if (payload !== undefined) return [[wait, { outcome: 'received', payload }]];
+      if (wait.expiresAt === null || wait.expiresAt > engine.now()) return [];
+      return [[wait, { outcome: wait.kind === 'timer' ? 'elapsed' : 'timeout', payload: null }]];
     });
   }
 
@@ -176,18 +193,19 @@ export class Waits {
     }
   }
 
-  /** A message that was consumed since may still be in it; no other wait can ask for its key. */
-  async #readInbox(): Promise<ReadonlyMap<string, JsonText>> {
-    const { attempt, engine } = this.#execution;
-    if (this.#readTo < attempt.inboxRev) {
-      const { messages, inboxRev } = await this.#execution.read(() =>
-        engine.store.inbox(attempt.job.spec.jobId),
-      );
-      this.#readTo = inboxRev;
-      this.#unread = new Map(messages.map(({ key, payload }) => [key, payload]));
-    }
-    return this.#unread;
+  async #readInbox(): Promise<void> {
+    if (this.#readTo < this.#execution.attempt.inboxRev) await this.#readAgain();
   }
+
+  /** A message that was consumed since may still be in it; no other wait can ask for its key. */
+  readonly #readAgain = readTogether(async () => {
+    const { attempt, engine } = this.#execution;
+    const { messages, inboxRev } = await this.#execution.read(() =>
+      engine.store.inbox(attempt.job.spec.jobId),
+    );
+    this.#readTo = inboxRev;
+    this.#unread = new Map(messages.map(({ key, payload }) => [key, payload]));
+  });
 
   /** Something about these waits is wrong. Each of them tells the handler so. */
   #refuse(error: unknown): void {
