@@ -66,8 +66,9 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
   STORE_ACCESS_DENIED: {
     class: 'transient',
     retryable: true,
-    meaning: 'The store refuses this user or password.',
-    advice: 'Correct the user and password in the address of the store.',
+    meaning: 'The store refuses this user or password, or the user lacks a right.',
+    advice:
+      'Correct the user and password in the address of the store, or grant the user the rights on schema pawl.',
   },
   TX_UNSUPPORTED: {
     class: 'validation',
