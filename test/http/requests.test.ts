@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { task } from '../../src/index.js';
 import { serve } from '../../src/http/serve.js';
 import { testApp } from '../../src/testkit/index.js';
+import type { Store } from '../../src/ports/store.js';
 import { ApiRig, type RigOptions } from './api-rig.js';
 import { contentsOf } from './store-contents.js';
 
@@ -231,21 +232,24 @@ describe('the server', () => {
     await expect(serve(rig.app.app, { port })).rejects.toMatchObject({ code: 'ADDRESS_UNUSABLE' });
   });
 
-  test('GUA-11 /readyz is true only while the store answers and the worker can work', async () => {
-    const rig = await rigOf();
-    expect((await rig.get('/readyz', { key: null })).data).toEqual({ status: 'ready' });
-    let answers = true;
-    const { store } = rig.app;
-    const silent = {
-      ...store,
-      pausedQueues: () => (answers ? store.pausedQueues() : new Promise<never>(() => undefined)),
-    };
-    const stuck = await ApiRig.start({ store: silent, clock: rig.app.clock, seed: 3, keys: false });
-    answers = false;
-    const { status, error } = await stuck.app.run(stuck.get('/readyz', { key: null }), { atMost: '3s' });
-    expect([status, error.code, error['retryable']]).toEqual([503, 'NOT_READY', true]);
-    await stuck.stop();
-  });
+  test.each(['pausedQueues', 'load'] as const)(
+    'GUA-11 /readyz is true only while the store answers and the worker can work: %s',
+    async (asked) => {
+      const rig = await rigOf();
+      expect((await rig.get('/readyz', { key: null })).data).toEqual({ status: 'ready' });
+      let answers = true;
+      const { store } = rig.app;
+      const silent = new Proxy(store, {
+        get: (target, name: keyof Store) =>
+          name === asked && !answers ? () => new Promise<never>(() => undefined) : target[name],
+      });
+      const stuck = await ApiRig.start({ store: silent, clock: rig.app.clock, seed: 3, keys: false });
+      answers = false;
+      const { status, error } = await stuck.app.run(stuck.get('/readyz', { key: null }), { atMost: '3s' });
+      expect([status, error.code, error['retryable']]).toEqual([503, 'NOT_READY', true]);
+      await stuck.stop();
+    },
+  );
 
   test('a caller that goes away while it waits is no error', async () => {
     const logged: unknown[] = [];
