@@ -194,7 +194,8 @@ export class Waits {
   }
 
   async #readInbox(): Promise<void> {
-    if (this.#readTo < this.#execution.attempt.inboxRev) await this.#readAgain();
+    const { attempt } = this.#execution;
+    if (this.#readTo < attempt.inboxRev) await this.#readAgain();
   }
 
   /** A message that was consumed since may still be in it; no other wait can ask for its key. */

@@ -71,7 +71,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
   {
     name: 'strangers may signal',
     file: 'engine/signal-job',
-    from: '(tenantId !== null && found.job.spec.tenantId !== tenantId)',
+    from: '(tenantId !== null && looked.job.spec.tenantId !== tenantId)',
     to: 'false',
   },
   { name: 'discarded by one alone', file: 'engine/dlq', from: 'asked.by === authority.actor', to: 'false' },
