@@ -1,8 +1,9 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { PawlError } from '../../errors.js';
+import type { StoreClock } from '../../ports/clock.js';
 import { openDatabase, type Database } from './driver.js';
-import { storeError } from './session.js';
+import { isBusy, storeError } from './session.js';
 
 /**
  * How much of the file is kept in memory, once that much of it is in use. Out of a million, a job took 87 µs with it, 97 with
@@ -10,16 +11,26 @@ import { storeError } from './session.js';
  */
 const CACHE_KB = 32_000;
 
-/** Opens a database with the settings that every file of ours has. `prepare` brings its tables up to this release. */
-export async function openFile(path: string, prepare: (db: Database) => void): Promise<Database> {
+/** How often a file that others are opening as well is looked at again: for five seconds. */
+const LOOK_AGAIN_MS = 5;
+const MOST_LOOKS = 1_000;
+
+export type OpenFileOptions = {
+  readonly clock: Pick<StoreClock, 'after'>;
+  /** Brings the tables up to this release. Done again if another process is in the way. */
+  readonly prepare: (db: Database) => void;
+};
+
+/** Opens a database with the settings that every file of ours has. A locked one is waited for without blocking the event loop. */
+export async function openFile(path: string, { clock, prepare }: OpenFileOptions): Promise<Database> {
   let db: Database | undefined;
   try {
     db = await openDatabase(path);
-    db.exec('PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-    db.exec(`PRAGMA cache_size = -${CACHE_KB}`);
-    prepare(db);
-    // From here on a locked database is waited for without blocking the event loop.
-    db.exec('PRAGMA busy_timeout = 0');
+    for (let looks = 1; !isPrepared(db, prepare, looks === MOST_LOOKS); looks++) {
+      await new Promise<void>((resolve) => {
+        clock.after(LOOK_AGAIN_MS, resolve);
+      });
+    }
     return db;
   } catch (error) {
     db?.close();
@@ -32,6 +43,19 @@ export async function openFile(path: string, prepare: (db: Database) => void): P
       detail: `cannot open ${path}: ${String(error)}`,
       cause: error,
     });
+  }
+}
+
+/** False: another process is in the way. Its change to the write-ahead log is one that SQLite's own timeout does not wait for. */
+function isPrepared(db: Database, prepare: (db: Database) => void, isLast: boolean): boolean {
+  try {
+    db.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    db.exec(`PRAGMA cache_size = -${CACHE_KB}`);
+    prepare(db);
+    return true;
+  } catch (error) {
+    if (isLast || !isBusy(error)) throw error;
+    return false;
   }
 }
 

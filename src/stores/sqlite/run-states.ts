@@ -28,7 +28,7 @@ export async function sqliteRunStates({
   path: string;
   clock: StoreClock;
 }): Promise<OpenRunStates> {
-  const db = new Session(await openFile(path, (opened) => opened.exec(TABLE)), clock);
+  const db = new Session(await openFile(path, { clock, prepare: (opened) => opened.exec(TABLE) }), clock);
   const states = tableRunStates({
     insert: (snapshot) =>
       db.write(() => {

@@ -10,6 +10,7 @@ import { claim } from './claim.js';
 import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { dlq, dlqItem, putDlqItem } from './dlq.js';
+import type { Database } from './driver.js';
 import { beat, orphans, workers } from './leases.js';
 import { load } from './load.js';
 import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
@@ -44,7 +45,8 @@ export type SqliteOptions = {
 
 /** One file, which several processes may open. Everything that is acknowledged has been synced to disk. */
 export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
-  const db = new Session(await openFile(path, (opened) => migrate(opened, migrations)), clock);
+  const prepare = (opened: Database): void => migrate(opened, migrations);
+  const db = new Session(await openFile(path, { clock, prepare }), clock);
   const { stop, isHere, ...wakeUps } = watchedWakeUps(db, { path, clock });
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
