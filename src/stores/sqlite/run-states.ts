@@ -4,6 +4,7 @@ import type { OpenRunStates } from '../run-states/open-run-states.js';
 import { readSnapshot } from '../run-states/read-snapshot.js';
 import { tableRunStates } from '../run-states/table-run-states.js';
 import { openFile } from './open-file.js';
+import { sameFile } from './same-file.js';
 import { Session } from './session.js';
 
 /** A table of its own, beside the jobs or in another file. Lists never touch the steps. */
@@ -28,7 +29,11 @@ export async function sqliteRunStates({
   path: string;
   clock: StoreClock;
 }): Promise<OpenRunStates> {
-  const db = new Session(await openFile(path, { clock, prepare: (opened) => opened.exec(TABLE) }), clock);
+  const db = new Session(
+    await openFile(path, { clock, prepare: (opened) => opened.exec(TABLE) }),
+    clock,
+    sameFile(path),
+  );
   const states = tableRunStates({
     insert: (snapshot) =>
       db.write(() => {

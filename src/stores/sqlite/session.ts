@@ -7,6 +7,8 @@ import type { Database, SqlValue, Statement } from './driver.js';
 /** Longest wait for another process's transaction, and how often to look. */
 const GIVE_UP_AFTER_MS = 10_000;
 const LOOK_AGAIN_MS = 1;
+/** How often the file is looked for while something is written: what is acknowledged in between may be lost. Each look is a call of the system. */
+const LOOK_FOR_FILE_MS = 1_000;
 
 /**
  * One connection with its prepared statements, and transactions that never block the event loop while they wait. Whatever a
@@ -24,10 +26,15 @@ export class Session {
   /** How many are under way: more than one where another process is writing. */
   #unfinished = 0;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #isSameFile: () => boolean;
+  #lookedForFileAt: number;
+  #isFileLost = false;
 
-  constructor(db: Database, clock: StoreClock) {
+  constructor(db: Database, clock: StoreClock, isSameFile: () => boolean = () => true) {
     this.#db = db;
     this.#clock = clock;
+    this.#isSameFile = isSameFile;
+    this.#lookedForFileAt = clock.now();
   }
 
   now(): number {
@@ -95,6 +102,7 @@ export class Session {
    */
   writeAlone(sql: string, ...values: readonly SqlValue[]): boolean {
     if (this.#unfinished > 0) return false;
+    this.#expectFile(this.#clock.now());
     try {
       this.#prepare(sql).get(...values);
       this.commits += 1;
@@ -115,7 +123,9 @@ export class Session {
 
   async #transact<T>(work: () => T): Promise<T> {
     try {
-      const until = this.#clock.now() + GIVE_UP_AFTER_MS;
+      const now = this.#clock.now();
+      this.#expectFile(now);
+      const until = now + GIVE_UP_AFTER_MS;
       while (!this.#begin(until)) {
         await new Promise<void>((resolve) => {
           this.#clock.after(LOOK_AGAIN_MS, resolve);
@@ -125,6 +135,19 @@ export class Session {
     } finally {
       this.#unfinished -= 1;
     }
+  }
+
+  /** Throws once the file has been deleted or replaced: whatever is written now is lost with it. */
+  #expectFile(now: number): void {
+    // Either way: the clock may have been set back.
+    if (Math.abs(now - this.#lookedForFileAt) >= LOOK_FOR_FILE_MS) {
+      this.#lookedForFileAt = now;
+      this.#isFileLost ||= !this.#isSameFile();
+    }
+    if (!this.#isFileLost) return;
+    throw new PawlError('STORE_UNAVAILABLE', {
+      detail: 'the database file was deleted or replaced while it was open: restart this process',
+    });
   }
 
   /** Nothing is awaited from BEGIN to COMMIT: a transaction is never left open while other code runs. */

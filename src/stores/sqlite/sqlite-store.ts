@@ -29,6 +29,7 @@ import {
   schedules,
   type SchedulePut,
 } from './schedules.js';
+import { sameFile } from './same-file.js';
 import { Session } from './session.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
@@ -46,7 +47,7 @@ export type SqliteOptions = {
 /** One file, which several processes may open. Everything that is acknowledged has been synced to disk. */
 export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
   const prepare = (opened: Database): void => migrate(opened, migrations);
-  const db = new Session(await openFile(path, { clock, prepare }), clock);
+  const db = new Session(await openFile(path, { clock, prepare }), clock, sameFile(path));
   const { stop, isHere, ...wakeUps } = watchedWakeUps(db, { path, clock });
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
