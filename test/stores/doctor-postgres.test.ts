@@ -19,6 +19,7 @@ test('GUA-16 pawl doctor on a real Postgres: what is well, what is off, what is 
   await cliOn(url)('start', 'a', '--at', '2020-01-01T00:00:00Z');
   const well = await cliOn(url).json<Report>('doctor');
   expect(well.passed).toBe(true);
+  expect(await ask(url, 'SELECT id FROM pawl.records')).toEqual([]);
   expect(messages(well).filter((line) => line.startsWith('ok'))).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/version: Postgres \d+/),

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { fakeClock, Rig, T0, type OpenStore } from '../../src/testkit/index.js';
+import { cliOn } from '../cli/in-process.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
 import { smallDisk, type SmallDisk } from './small-disk.js';
 
@@ -74,6 +75,24 @@ describe.skipIf(!mayMount)('a full disk (needs the right to mount one)', () => {
     writeFileSync(join(path, 'ballast'), Buffer.alloc(950_000));
     const opening = sqliteStore({ path: join(path, 'pawl.db'), clock: fakeClock(T0) });
     expect(await codeOf(opening)).toBe('STORE_FULL');
+  });
+
+  test('GUA-16 pawl doctor notices', async () => {
+    const { path } = aDisk(4);
+    const store = `sqlite:${join(path, 'pawl.db')}`;
+    const open = await openStore(store, { clock: fakeClock(T0) });
+    expect(await cliOn(store)('doctor')).toMatchObject({ code: 0 });
+    const ballast = join(path, 'ballast');
+    expect(() => writeFileSync(ballast, Buffer.alloc(5_000_000))).toThrow('ENOSPC');
+    expect(await cliOn(store)('doctor')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/fail +space +STORE_FULL/) as string,
+    });
+    rmSync(ballast);
+    expect(await cliOn(store)('doctor')).toMatchObject({ code: 0 });
+    const left = await open.record({ kind: 'reply', tenantId: '', id: 'doctor' });
+    expect(left.record).toBeNull();
+    await open.close();
   });
 
   test('SQLite says so, loses nothing that it acknowledged, and goes on once there is room', async () => {

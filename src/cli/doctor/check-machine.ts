@@ -34,9 +34,14 @@ export async function checkClock(store: Store, clock: Clock): Promise<Check> {
   );
 }
 
-/** Deletes a record that is not there: it takes the right to write, and leaves nothing behind. */
+/** Enough that what is left of a page, or of a log that is written over, does not hold it. */
+const PROBE = JSON.stringify('x'.repeat(65_536));
+
+/** Writes a record and deletes it: a full disk is told of only by what takes room. Nothing is left behind. */
 export async function checkWrite(store: Store): Promise<Check> {
-  await store.deleteRecord({ kind: 'reply', tenantId: '', id: 'doctor' });
+  const ref = { kind: 'reply', tenantId: '', id: 'doctor' } as const;
+  await store.putRecord({ ...ref, version: 1, body: PROBE }, 0);
+  await store.deleteRecord(ref);
   return ok('permissions', 'the store can be written');
 }
 

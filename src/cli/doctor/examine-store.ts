@@ -17,7 +17,7 @@ import { checkPostgres } from './check-postgres.js';
 import { checkSqlite } from './check-sqlite.js';
 import { checkWork } from './check-work.js';
 
-/** Checks whether a store and what surrounds it keep what is promised. Nothing is changed. */
+/** Checks whether a store and what surrounds it keep what is promised. Nothing is left changed. */
 export async function examineStore(
   { console }: Shell,
   url: string,
@@ -79,6 +79,7 @@ async function storeChecks(url: string): Promise<Check[]> {
 const NAMES: Readonly<Record<string, string>> = {
   STORE_READ_ONLY: 'permissions',
   STORE_ACCESS_DENIED: 'permissions',
+  STORE_FULL: 'space',
   STORE_OUTDATED: 'schema',
   STORE_TOO_NEW: 'schema',
 };
