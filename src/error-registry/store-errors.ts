@@ -60,7 +60,8 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
   STORE_FULL: {
     class: 'transient',
     retryable: true,
-    meaning: 'The disk under the store is full. Nothing of what was asked for has been saved.',
+    meaning:
+      'The disk under the store is full, or a quota or a limit on the size of a file is reached. Nothing of what was asked for has been saved.',
     advice: 'Free some space; work goes on by itself.',
   },
   STORE_ACCESS_DENIED: {

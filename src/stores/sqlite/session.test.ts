@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeClock } from '../../testkit/fake-clock.js';
 import { openDatabase } from './driver.js';
-import { Session } from './session.js';
+import { Session, storeError } from './session.js';
 
 /** One session, and another connection to the same file that keeps it from writing. */
 async function blocked() {
@@ -112,4 +112,20 @@ test('GUA-11 whatever a statement fails with is an error of the store, also outs
       expect.objectContaining({ code: 'STORE_UNAVAILABLE', retryable: true }),
     );
   }
+});
+
+test('GUA-11 a quota, or a limit on the size of a file, is a store that is full; a write that fails for no known reason names them', () => {
+  const failed = (fields: object) => storeError(Object.assign(new Error('disk I/O error'), fields));
+  for (const name of ['EDQUOT', 'EFBIG', 'ENOSPC'] as const) {
+    const error = failed({ errcode: 778, systemErrno: constants.errno[name] });
+    expect(error).toMatchObject({ code: 'STORE_FULL', retryable: true });
+  }
+  expect(failed({ errcode: 778, systemErrno: constants.errno.EIO })).toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    message: expect.not.stringContaining('quota') as string,
+  });
+  expect(failed({ errcode: 778 })).toMatchObject({
+    code: 'STORE_UNAVAILABLE',
+    message: expect.stringContaining('quotas') as string,
+  });
 });

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { PawlError, type ErrorCode } from '../../errors.js';
 import type { Job } from '../../kernel/index.js';
 import type { StoreClock } from '../../ports/clock.js';
@@ -239,10 +240,36 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === SQLITE_BUSY;
 }
 
+const SQLITE_IOERR = 10;
+const SQLITE_IOERR_WRITE = 778;
+
+/** What the system says where there is no more room for this user, or in this file. SQLite itself knows the first alone. */
+const NO_ROOM: ReadonlySet<unknown> = new Set([
+  constants.errno.ENOSPC,
+  constants.errno.EDQUOT,
+  constants.errno.EFBIG,
+]);
+
+/** Node's own driver does not hand on what the system said: then a write that failed may be a quota, or a broken disk. */
+function codeOf(error: Error, code: number): { readonly code: ErrorCode; readonly hint: string } {
+  const known = CODES[code] ?? 'STORE_UNAVAILABLE';
+  if (code !== SQLITE_IOERR) return { code: known, hint: '' };
+  const said = 'systemErrno' in error ? error.systemErrno : undefined;
+  if (NO_ROOM.has(said)) {
+    return { code: 'STORE_FULL', hint: ' (no room: the disk, a quota, or the limit on the size of a file)' };
+  }
+  const isUnclear = said === undefined && 'errcode' in error && Number(error.errcode) === SQLITE_IOERR_WRITE;
+  return {
+    code: known,
+    hint: isUnclear ? ' (a write failed: look at quotas, limits on the size of files, and the disk)' : '',
+  };
+}
+
 /** Errors of the database become ours; what our own code threw stays what it is. */
 export function storeError(error: unknown, doing = ''): unknown {
   const code = resultCode(error);
   if (code === null || !(error instanceof Error)) return error;
-  const detail = doing === '' ? error.message : `${doing}: ${error.message}`;
-  return new PawlError(CODES[code] ?? 'STORE_UNAVAILABLE', { detail, cause: error });
+  const known = codeOf(error, code);
+  const detail = `${doing === '' ? '' : `${doing}: `}${error.message}${known.hint}`;
+  return new PawlError(known.code, { detail, cause: error });
 }
