@@ -9,6 +9,7 @@ import type { Check } from '../../src/cli/doctor/check.js';
 import { pawl as open, task } from '../../src/index.js';
 import type { Clock } from '../../src/ports/clock.js';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
+import { fakeClock } from '../../src/testkit/index.js';
 import { cliOn } from './in-process.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-doctor-'));
@@ -67,6 +68,19 @@ describe('pawl doctor', () => {
     await cliOn(store)('migrate');
     expect(await doctor('')).toMatchObject({ code: 0, out: expect.stringContaining('a lease of 40 s') });
     expect(await doctor('50s')).toMatchObject({ code: 0, out: expect.stringContaining('a lease of 50 s') });
+  });
+
+  test('GUA-16 says that the clock was set back, on a file whose time is that of the machine', async () => {
+    const store = storeAt('set-back.db');
+    const clock = fakeClock(Date.now() + 3_600_000);
+    const a = task({ name: 'a' }, () => 1);
+    const app = await open({ store, tasks: [a], clock });
+    await app.start(a, null);
+    await app.close();
+    expect(await cliOn(store)('doctor')).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/fail +clock +this machine is 60 min behind the newest time/) as string,
+    });
   });
 
   test('passwords are in nothing that it prints', async () => {
@@ -133,6 +147,7 @@ describe('what each finding means', () => {
       walBytes: 0,
       dueJobs: 0,
       oldestDueAt: null,
+      newestAt: null,
     };
     expect(checkSqlite(well).map(({ status }) => status)).toEqual(['ok', 'ok', 'ok', 'ok']);
     expect(of(checkSqlite({ ...well, version: '3.51.2' }), 'version')).toBe('fail');

@@ -34,6 +34,14 @@ export async function checkClock(store: Store, clock: Clock): Promise<Check> {
   );
 }
 
+/** Where the store's time is that of this machine, nothing else would show that it was set back. */
+export function checkTimeGoesOn({ now, newestAt }: { now: number; newestAt: number | null }): Check[] {
+  const behindMs = newestAt === null ? 0 : newestAt - now;
+  if (behindMs <= SKEW_MS) return [];
+  const message = `this machine is ${timespan(behindMs)} behind the newest time in the store: until it has caught up, jobs, retries and timers of before stand still, and so do the leases of workers that died. Set the clock right`;
+  return [fail('clock', message, ['G1'])];
+}
+
 /** Enough that what is left of a page, or of a log that is written over, does not hold it. */
 const PROBE = JSON.stringify('x'.repeat(65_536));
 

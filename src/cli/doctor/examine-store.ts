@@ -12,7 +12,7 @@ import { CHECK_FAILED } from '../exit-code.js';
 import type { Shell } from '../shell.js';
 import { table } from '../table.js';
 import { fail, ok, warn, type Check } from './check.js';
-import { checkClock, checkLease, checkNode, checkWrite } from './check-machine.js';
+import { checkClock, checkLease, checkNode, checkTimeGoesOn, checkWrite } from './check-machine.js';
 import { checkPostgres } from './check-postgres.js';
 import { checkSqlite } from './check-sqlite.js';
 import { checkWork } from './check-work.js';
@@ -63,7 +63,9 @@ async function storeChecks(url: string): Promise<Check[]> {
     const { now } = await store.pausedQueues();
     if (kind === 'sqlite') {
       const facts = await examineSqlite(path, now);
-      return [...checks, ...checkSqlite(facts), ...(await checkWork(store, facts))];
+      const behind = checkTimeGoesOn({ now, newestAt: facts.newestAt });
+      const others = checks.filter(({ name }) => behind.length === 0 || name !== 'clock');
+      return [...others, ...behind, ...checkSqlite(facts), ...(await checkWork(store, facts))];
     }
     const facts = await examinePostgres(url, now);
     return [...checks, ...checkPostgres(facts), ...(await checkWork(store, facts))];

@@ -12,7 +12,14 @@ export type SqliteFacts = {
   /** Jobs that could be claimed now, and since when the one that has waited longest. */
   readonly dueJobs: number;
   readonly oldestDueAt: number | null;
+  /** The newest time that was seen to be reached, as far as the claim index and the end of the log tell. */
+  readonly newestAt: number | null;
 };
+
+/** A job is ready once it is due, so that none is due later than now. */
+const NEWEST = `SELECT max(at) AS at FROM (
+  SELECT max(due_at) AS at FROM jobs WHERE ready = 1
+  UNION ALL SELECT max(updated_at) FROM jobs WHERE id IN (SELECT job FROM log ORDER BY position DESC LIMIT 1000))`;
 
 /** Looks, on a connection of its own, and changes nothing. */
 export async function examineSqlite(path: string, now: number): Promise<SqliteFacts> {
@@ -25,6 +32,7 @@ export async function examineSqlite(path: string, now: number): Promise<SqliteFa
          WHERE held = 0 AND due_at IS NOT NULL AND due_at <= ?`,
       )
       .get(now);
+    const newest = db.prepare(NEWEST).get()?.['at'] ?? null;
     return {
       version: String(db.prepare('SELECT sqlite_version() AS version').get()?.['version']),
       journalMode: String(db.prepare('PRAGMA journal_mode').get()?.['journal_mode']),
@@ -33,6 +41,7 @@ export async function examineSqlite(path: string, now: number): Promise<SqliteFa
       walBytes: statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0,
       dueJobs: Number(due?.['jobs'] ?? 0),
       oldestDueAt: due?.['oldest'] === null ? null : Number(due?.['oldest']),
+      newestAt: newest === null ? null : Number(newest),
     };
   } finally {
     db.close();
