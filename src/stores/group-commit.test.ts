@@ -245,3 +245,23 @@ describe('group commit', () => {
     expect(await waiting).toEqual(['at last']);
   });
 });
+
+test('where the database is this process, the event loop has its turn between the parts of what is too much for one', async () => {
+  const seen: string[] = [];
+  const ask = groupCommit<number, number>(
+    (asks) => {
+      seen.push(`part of ${asks.length}`);
+      setImmediate(() => void seen.push('turn'));
+      return asks;
+    },
+    { most: 10, weigh: (weight) => weight },
+  );
+  expect(await ask([5, 5, 10, 1])).toEqual([5, 5, 10, 1]);
+  expect(seen.filter((_, index) => index < 5)).toEqual([
+    'part of 2',
+    'turn',
+    'part of 1',
+    'turn',
+    'part of 1',
+  ]);
+});

@@ -82,6 +82,8 @@ export function groupCommit<Ask, Answer>(
     const answers: (Answer | Promise<Answer>)[] = [];
     for (let from = 0, to = 0; from < asks.length; from = to) {
       to = endOfPart(asks, from);
+      // Where the database is this process, nothing else has had a turn: a lease could run out over many parts.
+      if (from > 0 && abreast === 1) await new Promise<void>((resolve) => void setImmediate(resolve));
       const part = await run(asks.slice(from, to));
       // One that fails before the last part is answered is reported with it, and is no stray rejection until then.
       for (const answer of part) if (answer instanceof Promise) answer.catch(() => undefined);

@@ -48,3 +48,23 @@ test('a job that another process purges while it is being read is not found', as
   await db.close();
   purging.close();
 });
+
+test('large jobs that are started together are saved some megabytes at a time, and the event loop goes on between', async () => {
+  const { rig } = await ground();
+  const input = JSON.stringify('x'.repeat(1_000_000));
+  const ids = Array.from({ length: 12 }, (_, n) => `job_large_${n}`);
+  const items = await Promise.all(
+    ids.map((jobId) => rig.prepare(jobId, { ...rig.createCommand(jobId), input } as never)),
+  );
+  let saved = false;
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    if (!saved) setImmediate(count);
+  };
+  setImmediate(count);
+  const { replies } = await rig.store.commit(items);
+  saved = true;
+  expect(replies.every(({ ok }) => ok)).toBe(true);
+  expect(turns).toBeGreaterThanOrEqual(3);
+});

@@ -37,6 +37,9 @@ import { watchedWakeUps } from './wake-ups.js';
 
 /** Commits in one transaction: more stall the event loop for longer, fewer sync the disk more often. */
 const MOST_IN_GROUP = 500;
+/** What has more characters counts for more: together they have four megabytes at most, which are written in a tenth of a second. */
+const LONG = 8_192;
+const weightOf = (characters: number): number => Math.max(1, characters / LONG);
 
 export type SqliteOptions = {
   readonly path: string;
@@ -51,6 +54,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
   const { stop, isHere, ...wakeUps } = watchedWakeUps(db, { path, clock });
   const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
     most: MOST_IN_GROUP,
+    weigh: (item) => weightOf(item.body.length + (item.dlqItem?.payload.length ?? 0)),
   });
   const unreadable = new UnreadableJobs();
   const hints = { reading: new ReadAhead(), unreadable, gateTurns: new GateTurns() };
