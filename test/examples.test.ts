@@ -25,6 +25,7 @@ async function run(name: string, ...given: string[]): Promise<string> {
   const script = join(compiledTo('examples'), 'examples', `${name}.js`);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...given], {
     timeout: 50_000,
+    cwd: newFolder(),
   });
   expect(stderr).toBe('');
   return stdout;
@@ -103,6 +104,10 @@ test(
     expect(stdout).toContain('The job has succeeded. Charges that reached the payment service: 1.');
   },
 );
+
+test('first-program: a job is started, and its result printed', async () => {
+  expect(await run('first-program')).toBe('Hello, Ada!\n');
+});
 
 test('order-with-approval: one key is one job, and a charge whose answer got lost is found, not repeated', async () => {
   const folder = newFolder();

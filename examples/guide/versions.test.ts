@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { task } from '../../src/index.js';
+import { pawl, task } from '../../src/index.js';
 import { advanceUntil, fakeClock } from '../../src/testkit/index.js';
-import { newStore, openApp } from './open-app.js';
+import { newStore, openApp, RARELY } from './open-app.js';
 
 test('a job is run by the version that it was started with', async () => {
   const store = newStore();
@@ -17,13 +17,15 @@ test('a job is run by the version that it was started with', async () => {
   await advanceUntil(clock, async () => (await job.status()).status === 'waiting');
   await before.app.close();
 
-  const { app } = await openApp([v1, v2], { store, clock });
+  const app = await pawl({ store, tasks: [v1, v2], clock });
+  await app.work(RARELY);
 
   const same = app.job(job.id);
   await advanceUntil(clock, async () => (await same.status()).status === 'succeeded');
   expect(await same.result()).toBe('by version 1');
   const fresh = await app.start(v2, null);
   expect(await advanceUntil(clock, fresh.job.result())).toBe('by version 2');
+  await app.close();
 });
 
 test('a handler that leaves its history parks the job, and the right code heals it', async () => {
@@ -49,7 +51,7 @@ test('a handler that leaves its history parks the job, and the right code heals 
   await advanceUntil(clock, async () => (await second.app.why(job.id)).code === 'nondeterminism');
   await second.app.close();
 
-  const third = await openApp([before], { store, clock });
-  await third.app.resume(job.id, { by: 'ada' });
-  expect(await advanceUntil(clock, third.app.job(job.id).result())).toBe(42);
+  const { app } = await openApp([before], { store, clock });
+  await app.resume(job.id, { by: 'ada' });
+  expect(await advanceUntil(clock, app.job(job.id).result())).toBe(42);
 });
