@@ -65,3 +65,19 @@ test('JOB-13 bulk: a time that is none, or an input without its key, is the trou
   ]);
   expect((await rig.post('/api/v1/jobs', { job_type: 'keyed', payload: {} })).status).toBe(400);
 });
+
+test('JOB-13 bulk: a start that is malformed refuses the whole list, and is named', async () => {
+  const rig = await ApiRig.start();
+  onTestFinished(() => rig.stop());
+  const fine = { job_type: 'pay' };
+  for (const [more, field] of [
+    [{ job_id: 'five5' }, 'body.jobs.1.job_id'],
+    [{ idempotency_scope: '$x' }, 'body.jobs.1.idempotency_scope'],
+    [{ unknown: 1 }, 'body.jobs.1'],
+    [{ job_type: undefined }, 'body.jobs.1.job_type'],
+  ] as const) {
+    const { status, error } = await rig.post('/api/v1/jobs/bulk', { jobs: [fine, { ...fine, ...more }] });
+    expect([status, error.code, error['details']]).toMatchObject([400, 'INVALID_REQUEST', { field }]);
+  }
+  expect((await rig.get('/api/v1/jobs')).data['jobs']).toEqual([]);
+});

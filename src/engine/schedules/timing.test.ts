@@ -106,6 +106,12 @@ describe('TSK-4 timing', () => {
     expect(firings({ at: '2027-01-31T08:00:00Z' }, '2026-01-01T00:00:00Z', 2)).toEqual(['2027-01-31T08:00Z']);
   });
 
+  test('cron: six fields with seconds first, seven with the year last, or a name', () => {
+    expect(firings({ cron: '0 30 7 1 1 *' }, '2026-06-01T00:00:00Z', 1)).toEqual(['2027-01-01T07:30Z']);
+    expect(firings({ cron: '0 30 7 1 1 * 2030' }, '2026-06-01T00:00:00Z', 2)).toEqual(['2030-01-01T07:30Z']);
+    expect(firings({ cron: '@daily' }, '2026-06-01T12:00:00Z', 1)).toEqual(['2026-06-02T00:00Z']);
+  });
+
   test('a leap day, and a day that never comes', () => {
     expect(firings({ cron: '0 12 29 2 *' }, '2026-01-01T00:00:00Z', 1)).toEqual(['2028-02-29T12:00Z']);
     expect(firings({ cron: '0 0 30 2 *' }, '2026-01-01T00:00:00Z', 1)).toEqual([]);

@@ -17,7 +17,7 @@ export type When = {
   /** Again and again, counted from `from`; without it, from the creation of the schedule. */
   readonly every?: Duration;
   readonly from?: string | number;
-  /** Five fields, or six with seconds first. */
+  /** Five fields, six with seconds first, or seven with the year last; or a name such as `@daily`. */
   readonly cron?: string;
   /** A time of day, `HH:MM` or `HH:MM:SS`. */
   readonly daily?: string;
