@@ -74,7 +74,10 @@ function operation(route: Route): Json {
       ...(isKeyed(route) ? [IDEMPOTENCY_KEY] : []),
     ],
     ...(body && {
-      requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body, 'input') } } },
+      requestBody: {
+        required: !body.safeParse({}).success,
+        content: { 'application/json': { schema: schemaOf(body, 'input') } },
+      },
     }),
     responses: {
       ...Object.fromEntries(

@@ -9,33 +9,36 @@ const MOST_DEPTH = 70;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The JSON of a request's body. What is too large is not read to its end. */
+/** A request without a body says as much as one with `{}`: what it lacks, if anything, is for its route to say. */
+const ABSENT = { text: '{}', value: {} } as const;
+
+/** The JSON of a request's body. What is too large, or no JSON, is not read to its end. */
 export async function readBody(
   request: Request,
   mostBytes: number = MOST_REQUEST_BYTES,
 ): Promise<{ readonly text: string; readonly value: unknown }> {
   const type = request.headers.get('content-type') ?? '';
-  if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new PawlError('MEDIA_TYPE_UNSUPPORTED', {
-      detail: type === '' ? 'the request has no content-type' : `the content-type is '${type.slice(0, 80)}'`,
-    });
-  }
-  const text = decode(await readBytes(request, mostBytes));
+  const isJson = /^application\/json\s*(;|$)/i.test(type);
+  const bytes = await (isJson
+    ? readBytes(request, mostBytes, () => tooLarge(mostBytes))
+    : readBytes(request, 0, () => unsupported(type)));
+  if (bytes.length === 0) return ABSENT;
+  const text = decode(bytes);
   const value = parse(text);
   if (text.includes('__proto__') || text.includes('\\u')) expectNoPrototype(value);
   return { text, value };
 }
 
-async function readBytes(request: Request, mostBytes: number): Promise<Uint8Array> {
+async function readBytes(request: Request, mostBytes: number, refusal: () => PawlError): Promise<Uint8Array> {
   const announced = Number(request.headers.get('content-length') ?? 'NaN');
-  if (announced > mostBytes) throw tooLarge(mostBytes);
+  if (announced > mostBytes) throw refusal();
   // One that is announced to be small is read at once, which is much the quickest.
   if (announced <= mostBytes) return new Uint8Array(await request.arrayBuffer());
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of (request.body ?? []) as AsyncIterable<Uint8Array>) {
     size += part.length;
-    if (size > mostBytes) throw tooLarge(mostBytes);
+    if (size > mostBytes) throw refusal();
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -58,8 +61,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    const problem = text === '' ? 'empty' : 'not JSON';
-    throw new PawlError('INVALID_REQUEST', { detail: `the body is ${problem}`, cause });
+    throw new PawlError('INVALID_REQUEST', { detail: 'the body is not JSON', cause });
   }
 }
 
@@ -93,6 +95,12 @@ function expectNoPrototype(value: unknown): void {
     throw new PawlError('INVALID_REQUEST', { detail: "the body has a member '__proto__'" });
   }
   for (const member of Object.values(value)) expectNoPrototype(member);
+}
+
+function unsupported(type: string): PawlError {
+  return new PawlError('MEDIA_TYPE_UNSUPPORTED', {
+    detail: type === '' ? 'the request has no content-type' : `the content-type is '${type.slice(0, 80)}'`,
+  });
 }
 
 function tooLarge(most: number): PawlError {

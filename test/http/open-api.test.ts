@@ -9,7 +9,7 @@ type Operation = {
   readonly operationId: string;
   readonly security: readonly object[];
   readonly parameters: readonly { name: string; in: string; required: boolean }[];
-  readonly requestBody?: unknown;
+  readonly requestBody?: { readonly required: boolean };
   readonly responses: Readonly<Record<string, unknown>>;
 };
 type Document = {
@@ -60,6 +60,15 @@ describe('JOB-13 /openapi.json', () => {
       expect(named.map(({ name }) => name)).toEqual([...path.matchAll(/:(\w+)/g)].map((match) => match[1]));
       expect(named.every(({ required }) => required)).toBe(true);
     }
+  });
+
+  test('a body is required where one of its fields is', async () => {
+    const { paths } = await documentOf();
+    const isRequired = (path: string) => paths[path]?.['post']?.requestBody?.required;
+    expect(isRequired('/api/v1/jobs')).toBe(true);
+    expect(isRequired('/api/v1/keys')).toBe(true);
+    expect(isRequired('/api/v1/jobs/{job_id}/cancel')).toBe(false);
+    expect(isRequired('/api/v1/dlq/{dlq_id}/requeue')).toBe(false);
   });
 
   test('JOB-2 its states are those of the machine', async () => {
