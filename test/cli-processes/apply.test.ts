@@ -168,6 +168,20 @@ describe('RST-13 a run whose process is killed in the middle of an action', { ti
     expect(existsSync(join(folder, 'last'))).toBe(true);
   });
 
+  test('stopped by a signal, it says how it goes on in the very store that it was given', async () => {
+    const folder = newRun('elsewhere', '');
+    const given = ['--store', 'sqlite:else where.db', '--runs', 'file:states'];
+    const { child, ended } = start(folder, ...APPLY, '--drain', '100ms', ...given);
+    await untilThere(folder, 'begun');
+    child.kill('SIGINT');
+    const { code, err } = await ended;
+    expect(code).toBe(75);
+    expect(err).toContain(
+      "pawl apply deploy.yaml --run-id run_killed_1 --store 'sqlite:else where.db' --runs file:states\n",
+    );
+    writeFileSync(join(folder, 'go-on'), '');
+  });
+
   test('stopped by a signal, it says how it goes on; cancelled, it ends as canceled', async () => {
     const folder = newRun('stopped', '');
     const { child, ended } = start(folder, ...APPLY, '--drain', '100ms');
@@ -175,7 +189,7 @@ describe('RST-13 a run whose process is killed in the middle of an action', { ti
     child.kill('SIGTERM');
     const { code, err } = await ended;
     expect(code).toBe(75);
-    expect(err).toContain('pawl apply deploy.yaml --run-id run_killed_1');
+    expect(err).toContain('pawl apply deploy.yaml --run-id run_killed_1\n');
     expect((await cli(folder, 'jobs', 'cancel', 'run_killed_1')).code).toBe(0);
     const after = await cli(folder, ...APPLY, '--json');
     expect(after.code).toBe(3);

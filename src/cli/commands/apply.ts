@@ -3,6 +3,7 @@ import { systemClock } from '../../client/system-clock.js';
 import { jsonLogger } from '../../client/console-logger.js';
 import type { RunState } from '../../contracts/index.js';
 import { apply, loadWorkflow, planLines, planOf, type Applied, type Loaded } from '../../runner/index.js';
+import { commandLine } from '../command-line.js';
 import { storeOf } from '../config/settings.js';
 import { print } from '../console.js';
 import { runSummaryLines } from '../run-lines.js';
@@ -81,7 +82,7 @@ const EXIT: Readonly<Record<RunState, number>> = {
 
 async function carryOut(shell: Shell, loaded: Loaded, options: Options): Promise<Applied> {
   const { console } = shell;
-  const { runId, runs, parallel, lease, drain, json = false } = options;
+  const { runId, runs, parallel, lease, drain, config, json = false } = options;
   const store = await storeOf(options, shell);
   warnOfMemory(console, store, runs);
   const say = (line: string): void => console.err(`${plainText(line)}\n`);
@@ -109,8 +110,10 @@ async function carryOut(shell: Shell, loaded: Loaded, options: Options): Promise
       ...(lease === undefined ? {} : { lease }),
       ...(drain === undefined ? {} : { drain }),
     });
-    if (applied.status === 'running')
-      say(`Stopped. It goes on with: pawl apply ${loaded.source.file} --run-id ${id}`);
+    if (applied.status === 'running') {
+      const again = ['pawl', 'apply', loaded.source.file, '--run-id', id];
+      say(`Stopped. It goes on with: ${commandLine(again, { store: options.store, config, runs })}`);
+    }
     return applied;
   } finally {
     watching?.stop();
