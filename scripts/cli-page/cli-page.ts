@@ -55,6 +55,7 @@ is an error (\`CONFIG_INVALID\`) that names the file and the field.
 | setting                | environment               | option           | meaning                                                                              |
 | ---------------------- | ------------------------- | ---------------- | ------------------------------------------------------------------------------------ |
 | \`store\`                | \`PAWL_STORE\`, \`DATABASE_URL\` | \`--store\`        | where jobs live; a path in the file starts from the file                                |
+| \`key\` | \`PAWL_KEY\` | | what a worker whose store is a server's address is let in with ([remote-workers.md](remote-workers.md)) |
 | \`tasks\`                |                           | files            | tasks, or files that export them; \`*\` is any name, \`**\` any folders                     |
 | \`schedules\`            |                           |                  | made so at every start                                                                  |
 | \`defaultTask\`          | \`PAWL_DEFAULT_TASK\`       | \`--default-task\` | what a scheduled task runs that names none: \`default\`, which records its payload, unless said otherwise |

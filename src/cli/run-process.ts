@@ -1,6 +1,8 @@
 import { jsonLogger } from '../client/console-logger.js';
+import { parseOwnStoreUrl, parseStoreUrl } from '../client/open-store.js';
 import { Pawl, pawl } from '../client/pawl.js';
 import { withoutPassword } from '../client/without-password.js';
+import { PawlError } from '../errors.js';
 import { defined } from '../http/defined.js';
 import type { Serving } from '../http/serve.js';
 import type { Settings } from './config/settings.js';
@@ -33,8 +35,11 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
   let serving: Serving | null = null;
   let health: { close(): Promise<void> } | null = null;
   try {
+    // What a server does takes more than another server gives.
+    if (roles.serves) parseOwnStoreUrl(store);
     app = await pawl({
       store,
+      ...keyFor(settings),
       tasks,
       log,
       hooks: roles.narrates ? narrating(console, hooks) : hooks,
@@ -58,6 +63,8 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
     if (how.by === 'error') throw how.error;
     if (!roles.json) console.err('Stopping: what is under way gets its time to end.\n');
     return 0;
+  } catch (error) {
+    throw namingTheKey(error, settings);
   } finally {
     // No more requests before no more jobs: what the last request started is then at least claimed by somebody else.
     await serving?.close();
@@ -65,6 +72,21 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
     await health?.close();
     watch.release();
   }
+}
+
+/** Other stores take none, and a key may be in the environment for something else. */
+function keyFor({ store, key }: Settings): { readonly key?: string } {
+  return key !== undefined && parseStoreUrl(store).kind === 'http' ? { key } : {};
+}
+
+/** A server says which header it wants; whoever runs a command cannot send one, but can say the key. */
+function namingTheKey(error: unknown, { key }: Settings): unknown {
+  if (!(error instanceof PawlError && error.code === 'UNAUTHENTICATED')) return error;
+  const detail =
+    key === undefined
+      ? 'the server takes a key: set PAWL_KEY to one'
+      : 'the server does not take the key that is in PAWL_KEY, or else in the config as `key`';
+  return new PawlError('UNAUTHENTICATED', { detail, cause: error });
 }
 
 function announce(

@@ -10,8 +10,10 @@ import type { AnyTask } from './task.js';
 
 /** What `pawl.config.ts` says. The environment overrides it, and options of the command line override both. */
 export type PawlConfig = {
-  /** `sqlite:` and a path, from this file; `postgres://…`; or `memory:`. */
+  /** `sqlite:` and a path, from this file; `postgres://…`; or `memory:`. For a worker also a server's `http(s)://…`. */
   readonly store?: string;
+  /** What that server lets the worker in with. Better in the environment (`PAWL_KEY`), unless this file is kept secret. */
+  readonly key?: string;
   /** Tasks; or files that export them, from this file, with `*` and `**` for any name and any folders. */
   readonly tasks?: readonly (AnyTask | string)[];
   /** Made so at every start; see `schedule()`. */

@@ -25,7 +25,12 @@ export const registerWorker: Register = (program, shell) => {
     .option('--health-host <address>', 'on this address', '127.0.0.1')
     .action((files: string[], options: Options) => shell.ends(run(shell, files, options)));
   processOptions(workerOptions(worker));
-  examples(worker, 'pawl worker', "pawl worker 'tasks/**/*.ts' --queues mail --concurrency 10");
+  examples(
+    worker,
+    'pawl worker',
+    "pawl worker 'tasks/**/*.ts' --queues mail --concurrency 10",
+    'PAWL_KEY=… pawl worker tasks.ts --store https://jobs.example.com',
+  );
 };
 
 async function run(shell: Shell, files: readonly string[], options: Options): Promise<number> {

@@ -17,6 +17,7 @@ const hook = z.custom((value) => typeof value === 'function', { error: 'is no fu
 /** What a config file may say. Names and types are checked here; whether a value makes sense, by whoever uses it. */
 export const configSchema = z.strictObject({
   store: text.optional(),
+  key: text.optional(),
   tasks: z
     .array(
       z.custom((value) => typeof value === 'string' || isTask(value), {

@@ -64,7 +64,7 @@ export async function readSettings(
   const { tasks: _tasks, ...rest } = config;
   const settings: Settings = {
     ...rest,
-    ...defined({ retention: retentionInConfig(file) }),
+    ...defined({ retention: retentionInConfig(file), key: keyInEnv(env) }),
     store: flags.store ?? storeInEnv(env) ?? storeInConfig(file) ?? DEFAULT_STORE,
     tasks,
     server: { ...config.server, ...serverInEnv(env), ...defined({ host: flags.host, port: flags.port }) },
@@ -114,6 +114,11 @@ export function configOf(flags: Flags, { env, cwd }: Surroundings): Promise<Conf
 
 function storeInEnv(env: Shell['env']): string | undefined {
   return present(env['PAWL_STORE']) ?? present(env['DATABASE_URL']);
+}
+
+/** Not on the command line, which every user of the machine can read. */
+function keyInEnv(env: Shell['env']): string | undefined {
+  return present(env['PAWL_KEY']?.trim());
 }
 
 /** A file in a config is named from there, wherever the command is run. */
