@@ -1,9 +1,10 @@
 import { PawlError } from '../errors.js';
 import { toMs, type Duration } from '../engine/duration.js';
 import { DEFAULT_SETTINGS } from '../engine/new-job.js';
-import { DEFAULT_RETRY, type RecoveryPolicy, type RetryPolicy } from '../kernel/index.js';
+import type { RecoveryPolicy, RetryPolicy } from '../kernel/index.js';
 import type { HandlerContext, TaskDefinition } from '../worker/task-definition.js';
 import { readInput, readStored } from './read-input.js';
+import { retryOf } from './retry-of.js';
 import type { StandardSchema } from './standard-schema.js';
 import { concurrencyOf, rateOf, type Concurrency, type TaskRate } from './task-limits.js';
 
@@ -69,7 +70,7 @@ export function task<O = unknown, R = unknown, I = O>(
       ...DEFAULT_SETTINGS,
       name,
       ...given(options, ['version', 'queue', 'priority', 'recovery', 'maxRecoveries', 'signals']),
-      retry: { ...DEFAULT_RETRY, ...options.retry },
+      retry: retryOf(name, options.retry),
       timeoutMs: duration(options.timeout ?? options.timeoutMs, 'timeout'),
       stepTimeoutMs: duration(options.stepTimeout, 'stepTimeout'),
       deadlineMs: duration(options.deadline, 'deadline'),

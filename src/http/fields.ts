@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { JOB_ID } from '../kernel/index.js';
+import { JOB_ID, JOB_ID_RULE } from '../kernel/index.js';
 
 /** The most that one page of a list holds. */
 export const MOST_PAGE = 200;
 const DEFAULT_PAGE = 50;
 
-export const jobId = z
-  .string()
-  .regex(JOB_ID, 'takes 8 to 128 letters, digits and . _ : -, and begins with a letter or digit');
+export const jobId = z.string().regex(JOB_ID, JOB_ID_RULE);
 /**
  * A name, a key or an id. Control characters are never meant, and half a surrogate pair would be stored as something else,
  * so that two keys could become one.

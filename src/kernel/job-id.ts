@@ -4,6 +4,9 @@ import type { Timestamp } from './payload.js';
 /** Ids that a caller may bring along. Generated ones match too. */
 export const JOB_ID = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
 
+/** The same in words, behind the name of what has to follow it. */
+export const JOB_ID_RULE = 'takes 8 to 128 letters, digits and . _ : -, and begins with a letter or digit';
+
 /** Buckets route a job to its place in a distributed store. 1024 is two characters of a ULID exactly. */
 export const BUCKETS = 1024;
 

@@ -72,6 +72,12 @@ describe('pawl apply', () => {
     expect((await pawl('apply', 'missing.yaml')).err).toContain('FILE_UNREADABLE');
   });
 
+  test('RST-5 a run id that is none is refused under the name of its option, before there is a store', async () => {
+    const { code, err } = await pawl('apply', 'colours.yaml', '--run-id', 'r1');
+    expect(code).toBe(2);
+    expect(err).toContain('INVALID_OPTION: --run-id takes 8 to 128 letters, digits and . _ : -');
+  });
+
   test('RST-13 what hosts write does nothing to the terminal: neither in lines, nor in the summary', async () => {
     const { out, err } = await pawl('apply', 'colours.yaml', '--watch');
     expect(`${out}${err}`).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);

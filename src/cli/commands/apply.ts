@@ -2,6 +2,8 @@ import type { Duration } from '../../engine/duration.js';
 import { systemClock } from '../../client/system-clock.js';
 import { jsonLogger } from '../../client/console-logger.js';
 import type { RunState } from '../../contracts/index.js';
+import { PawlError } from '../../errors.js';
+import { JOB_ID, JOB_ID_RULE } from '../../kernel/index.js';
 import { apply, loadWorkflow, planLines, planOf, type Applied, type Loaded } from '../../runner/index.js';
 import { commandLine } from '../command-line.js';
 import { storeOf } from '../config/settings.js';
@@ -52,6 +54,7 @@ export const registerApply: Register = (program, shell) => {
 
 async function run(shell: Shell, file: string, options: Options): Promise<number> {
   const { console, cwd } = shell;
+  expectRunId(options.runId);
   const loaded = await loadWorkflow(file, { cwd });
   const { json = false } = options;
   if (options.plan) {
@@ -68,6 +71,15 @@ async function run(shell: Shell, file: string, options: Options): Promise<number
   const text = state === null ? `Run ${run_id}: ${status}` : runSummaryLines(state);
   print(console, { json, data: { run_id, status, exported, run: state }, text });
   return EXIT[status];
+}
+
+/** A run is a job, so its id is a job's: said here, where the option has the name that was given. */
+function expectRunId(runId: string | undefined): void {
+  if (runId === undefined || JOB_ID.test(runId)) return;
+  throw new PawlError('INVALID_OPTION', {
+    detail: `--run-id ${JOB_ID_RULE}, and is ${JSON.stringify(runId)}`,
+    details: { option: '--run-id' },
+  });
 }
 
 /** As with jobs: a failure is final, a cancel was somebody's wish, and a run that was stopped goes on later. */
