@@ -13,6 +13,7 @@ export async function openOptions(
   { store, key, retention }: { store: string | Store; key?: string; retention?: unknown },
   { clock, log }: { clock: Clock; log: Logger },
 ): Promise<Opened> {
+  expectGiven(store);
   const kind = typeof store === 'string' ? parseStoreUrl(store).kind : null;
   if (kind !== 'http') {
     if (key !== undefined) throw invalid('key', 'is for the store of a server, http:// or https://');
@@ -23,6 +24,12 @@ export async function openOptions(
   }
   if (retention !== undefined) throw invalid('retention', 'is the server’s to see to');
   return httpStore({ url: store as string, key: key ?? null, clock });
+}
+
+/** Of one who writes without types: a variable of the environment that is not set, mostly. */
+function expectGiven(store: unknown): void {
+  if (typeof store === 'string' || (typeof store === 'object' && store !== null)) return;
+  throw new PawlError('STORE_URL_INVALID', { detail: `the store is missing: it is ${String(store)}` });
 }
 
 function invalid(option: string, problem: string): PawlError {
