@@ -76,8 +76,8 @@ export class Pawl {
   readonly evidence: Evidence;
   #working: Working | null = null;
   #forgetSignals: () => void = () => undefined;
-  /** Once every worker that was told to stop has stopped. */
-  #stopped: Promise<unknown> = Promise.resolve();
+  /** Once every worker that was told to stop has stopped: whether the store has answered all of them. */
+  #stopped: Promise<boolean> = Promise.resolve(true);
   #closed: Promise<void> | null = null;
 
   constructor(engine: Engine, { tasks, hooks, tracing, retention, session }: Parts) {
@@ -238,7 +238,8 @@ export class Pawl {
     this.#forgetWorker();
     if (working !== null) {
       const { worker, drainMs } = working;
-      this.#stopped = Promise.all([this.#stopped, worker.stop({ drainMs })]);
+      const all = Promise.all([this.#stopped, worker.stop({ drainMs })]);
+      this.#stopped = all.then((inTime) => inTime.every(Boolean));
     }
     await this.#stopped;
   }

@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pawl } from '../client/pawl.js';
+import { atMost } from '../engine/at-most.js';
 import { Bell } from '../engine/bell.js';
 import { repeat } from '../engine/repeat.js';
 import { PawlError } from '../errors.js';
@@ -94,9 +95,10 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
     async close() {
       closing.abort();
       lag.stop();
-      await sweep.stop();
+      // A store that does not answer must not keep a process from ending.
+      const swept = sweep.stop();
       await shut(server, engine);
-      await desk.close();
+      await atMost(engine.alarms, DRAIN_MS, Promise.all([swept, desk.close()]));
     },
   };
 }

@@ -140,11 +140,13 @@ export class Attempt {
     while (this.#queue.length > 0 && !this.isOver) {
       if (this.#engine.subscriptions.isStale && this.#queue.some(movesJob))
         await hearSubscribers(this.#engine, this.#whileHeld);
+      if (this.isOver) break;
       const batch = takeBatch(this.#queue);
       const decided = this.#decide(batch);
       if (decided.events.length > 0) {
         const prepared = this.#prepare(batch, decided);
         const item = prepared instanceof Promise ? await prepared : prepared;
+        if (this.isOver) break;
         const { save } = batch[0]?.options ?? {};
         const reply = await (save ? save(item) : sendOne(this.#engine, item, this.#whileHeld));
         if (this.isOver) break;

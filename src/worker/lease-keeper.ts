@@ -33,6 +33,7 @@ export class LeaseKeeper {
   #validUntil = 0;
   #cancelExpiry: (() => void) | null = null;
   #loop: { stop(): Promise<void> } | null = null;
+  #stopped = false;
 
   constructor(engine: Engine, options: LeaseKeeperOptions) {
     this.#engine = engine;
@@ -57,6 +58,7 @@ export class LeaseKeeper {
   /** Registers this worker; from then on its lease is kept. */
   async start(): Promise<void> {
     await this.#beat();
+    if (this.#stopped) return;
     const { leaseMs } = this.#options;
     this.#loop = repeat(this.#engine, {
       name: 'the heartbeat',
@@ -76,7 +78,7 @@ export class LeaseKeeper {
 
   /** The store says that an incarnation is dead. One that was given up before is no news. */
   async lost(incarnation: string, reason: string): Promise<void> {
-    if (incarnation !== this.#incarnation) return;
+    if (this.#stopped || incarnation !== this.#incarnation) return;
     this.#validUntil = 0;
     this.#cancelExpiry?.();
     this.#options.onLost(reason);
@@ -88,10 +90,12 @@ export class LeaseKeeper {
     this.#renew();
   }
 
+  /** From now on its lease is over. Waits for the last renewal, which the store may still be working on. */
   async stop(): Promise<void> {
-    await this.#loop?.stop();
+    this.#stopped = true;
     this.#cancelExpiry?.();
     this.#validUntil = 0;
+    await this.#loop?.stop();
   }
 
   async #beat(): Promise<void> {
@@ -100,7 +104,7 @@ export class LeaseKeeper {
     const compare = onBeat();
     const { incarnation } = this.worker;
     const { alive, held } = await this.#engine.store.beat({ worker: this.worker, leaseMs, lanes });
-    if (incarnation !== this.#incarnation) return;
+    if (this.#stopped || incarnation !== this.#incarnation) return;
     if (!alive) {
       await this.lost(incarnation, 'its lease had run out');
       return;

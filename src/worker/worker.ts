@@ -1,45 +1,26 @@
 import { holderLane, laneOf, LEASE_RENEWAL_SHARE, type Job } from '../kernel/index.js';
 import { PawlError } from '../errors.js';
+import { atMost } from '../engine/at-most.js';
 import type { Engine } from '../engine/engine.js';
 import { give } from '../engine/give.js';
 import { repeat, type Stoppable } from '../engine/repeat.js';
-import type { Retention } from '../engine/retention.js';
 import { isSuspect } from '../engine/suspect.js';
 import { startUpkeep } from '../engine/upkeep.js';
 import type { BeatReply, Head, Loaded } from '../ports/store.js';
-import type { Tracing } from '../ports/tracing.js';
 import type { Attempt } from './attempt.js';
 import { Claims } from './claims.js';
 import type { Surroundings } from './execution.js';
-import type { Hooks } from './hooks.js';
 import { Lanes } from './lanes.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
 import { UnreadJobs } from './unread-jobs.js';
+import type { WorkerOptions } from './worker-options.js';
 
-export type WorkerOptions = {
-  readonly tasks: readonly TaskDefinition[];
-  readonly workerId: string | null;
-  /** What its name must begin with, where names are given out. */
-  readonly namedUnder?: string;
-  /** False: somebody else sees to recovery, timers, mail, schedules and retention. */
-  readonly upkeep?: boolean;
-  /** How many jobs run at once. */
-  readonly concurrency: number;
-  readonly leaseMs: number;
-  /** How often work is looked for that nobody told of. */
-  readonly pollMs: number;
-  /** Which queues to work on; null: those of the tasks. */
-  readonly queues: readonly string[] | null;
-  readonly hooks: Hooks;
-  readonly tracing: Tracing | null;
-  readonly retention: Retention | null;
-  /** Called when the worker must stop by itself. */
-  readonly onStopped: (error: PawlError) => void;
-};
-
-/** A store that does not answer must not keep a process from ending; its jobs are found by their lease. */
+/**
+ * A store that does not answer must not keep a process from ending: for all that it is asked while the worker stops it has the time for
+ * draining, and this. What it has not answered by then is found by its lease.
+ */
 const HAND_BACK_MS = 5_000;
 
 /** One claimed job. `prepared` is null while its past is being read. */
@@ -71,6 +52,8 @@ export class Worker {
   #draining = false;
   /** The time for draining is over: whatever is still held goes back. */
   #handsBack = false;
+  /** What the store answers from now on is nobody's: nothing more is sent because of it. */
+  #hasStopped = false;
 
   constructor(engine: Engine, options: WorkerOptions) {
     this.#engine = engine;
@@ -149,21 +132,34 @@ export class Worker {
     });
   }
 
-  /** Stops claiming, waits for what runs, and hands back what does not end in time: that costs no attempt. */
-  async stop({ drainMs }: { drainMs: number }): Promise<void> {
-    if (this.#draining) return;
+  /**
+   * Stops claiming, waits for what runs, and hands back what does not end in time: that costs no attempt. False: the store has not
+   * answered in time, and what is left is found by its lease.
+   */
+  async stop({ drainMs }: { drainMs: number }): Promise<boolean> {
+    if (this.#draining) return true;
     this.#draining = true;
-    await this.#started?.catch(() => undefined);
-    await this.#claimLoop?.stop();
-    await this.#claims.ended();
-    await this.#allDone(drainMs);
+    const { alarms, clock } = this.#engine;
+    const claimed = this.#stopClaiming();
+    await atMost(alarms, drainMs, claimed.then(this.#allDone));
     this.#handBackAll();
-    await this.#allDone(HAND_BACK_MS);
-    await this.#stopListening?.();
-    await this.#upkeep?.stop();
-    await this.#keeper.stop();
+    const until = clock.elapsed() + HAND_BACK_MS;
+    const others = Promise.allSettled([this.#stopListening?.(), this.#upkeep?.stop()]);
+    const handedBack = await atMost(alarms, HAND_BACK_MS, Promise.all([claimed.then(this.#allDone), others]));
+    const stopped = this.#keeper.stop();
+    const kept = await atMost(alarms, until - clock.elapsed(), stopped);
     // What could not be handed back either: its lease is no longer renewed.
+    this.#hasStopped = true;
     this.#loseAll('the worker has stopped');
+    return handedBack && kept;
+  }
+
+  /** Once no claim is under way. */
+  async #stopClaiming(): Promise<void> {
+    const stopped = this.#claimLoop?.stop();
+    await this.#started?.catch(() => undefined);
+    await stopped;
+    await this.#claims.ended();
   }
 
   /** Of one whose past is still being read, nothing has been begun: it is handed back without waiting for that. */
@@ -191,7 +187,13 @@ export class Worker {
       done: Promise.resolve(),
       claimed: job,
     };
+    if (this.#hasStopped) return;
     this.#running.set(attemptId, running);
+    if (this.#handsBack) {
+      // Claimed before, and answered only now.
+      running.done = this.#interrupt(job.spec.jobId, attemptId).then(() => this.#makeRoom(job));
+      return;
+    }
     running.done = this.#finish(running, { job, ...head }, task);
   }
 
@@ -269,7 +271,7 @@ export class Worker {
   async #interrupt(jobId: string, attemptId: string): Promise<void> {
     try {
       await give(this.#engine, jobId, ({ job }) => {
-        if (job.attemptId !== attemptId || job.status !== 'running') return null;
+        if (this.#hasStopped || job.attemptId !== attemptId || job.status !== 'running') return null;
         const actor = `worker:${this.id}`;
         const cause = { reason: 'drained' } as const;
         return { command: { type: 'interrupt', now: this.#engine.now(), actor, attemptId, cause } };
@@ -279,15 +281,8 @@ export class Worker {
     }
   }
 
-  async #allDone(drainMs: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const cancel = this.#engine.alarms.set(drainMs, resolve);
-      void Promise.allSettled([...this.#running.values()].map(({ done }) => done)).then(() => {
-        cancel();
-        resolve();
-      });
-    });
-  }
+  readonly #allDone = (): Promise<unknown> =>
+    Promise.allSettled([...this.#running.values()].map(({ done }) => done));
 }
 
 function handBack(attempt: Attempt): void {

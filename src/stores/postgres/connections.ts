@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Clock } from '../../ports/clock.js';
-import { KEEP_ALIVE, leave } from './silence.js';
+import { cut, KEEP_ALIVE, leave } from './silence.js';
 import { giveUpIfSilent } from './statement.js';
 
 /** A statement that is given up, and its connection with it, once it has not been answered for so long. */
@@ -51,6 +51,9 @@ export type ConnectionsOptions = {
   readonly clock: Pick<Clock, 'after'> | null;
 };
 
+/** How long statements under way may take to end once their store is closed. Whoever closes it has waited for what matters. */
+const LAST_MS = 1_000;
+
 /** How often it is looked which connections nobody has used since: those are closed. */
 const LOOK_EVERY_MS = 10_000;
 
@@ -70,6 +73,7 @@ export class Connections {
   #stopLooking: (() => void) | null = null;
   /** Those that have all of their settings for as long as they last. */
   readonly #settled = new WeakSet<pg.ClientBase>();
+  readonly #open = new Set<pg.ClientBase>();
   #closing = false;
 
   constructor({
@@ -97,7 +101,9 @@ export class Connections {
     });
     // A connection that breaks while it is used is noticed by whoever uses it. Here it must only not end the process.
     pool.on('error', () => undefined);
+    pool.on('remove', (client) => this.#open.delete(client));
     pool.on('connect', (client) => {
+      this.#open.add(client);
       client.on('error', () => this.#drop(client));
       giveUpIfSilent(client, silenceMs);
     });
@@ -136,13 +142,21 @@ export class Connections {
     this.#letGo(this.#idle.length);
   }
 
-  /** Says farewell without waiting for an answer, which might never come. */
+  /** Says farewell without waiting for an answer, which might never come. What is under way gets a moment to end; then its connection is cut. */
   async close(): Promise<void> {
     const ended = this.#pool.end();
     this.#closing = true;
     this.#stopLooking?.();
     this.distrust();
-    await ended;
+    if (this.#clock === null) return ended;
+    await new Promise<void>((resolve, reject) => {
+      const cancel = this.#clock?.after(LAST_MS, () => {
+        for (const client of this.#open) cut(client);
+        // One that is still being opened ends by itself, in its own time.
+        resolve();
+      });
+      ended.finally(() => cancel?.()).then(resolve, reject);
+    });
   }
 
   /** One that has broken while nobody used it. */

@@ -25,7 +25,14 @@ export function takeSilence(address: URL): number {
   });
 }
 
+type Wired = { readonly connection: { readonly stream: Socket } };
+
 /** Lets a connection go without waiting for the other side, which may be gone: what was sent is still sent. */
 export function leave(client: pg.ClientBase): void {
-  (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream.destroySoon();
+  (client as unknown as Wired).connection.stream.destroySoon();
+}
+
+/** The same at once: whoever waits for an answer on it is told that there will be none. */
+export function cut(client: pg.ClientBase): void {
+  (client as unknown as Wired).connection.stream.destroy();
 }

@@ -4,7 +4,7 @@ import type { Store } from '../../ports/store.js';
 import { localWakeUps } from '../local-wake-ups.js';
 import { nowAndThen } from '../now-and-then.js';
 import type { Session } from './session.js';
-import { KEEP_ALIVE, leave } from './silence.js';
+import { cut, KEEP_ALIVE, leave } from './silence.js';
 import type { Notice } from './whole.js';
 
 const CHANNEL = 'pawl_wake';
@@ -115,6 +115,8 @@ type ListenerOptions = {
 class Listener {
   readonly #options: ListenerOptions;
   #client: pg.Client | null = null;
+  /** One that does not listen yet. Nobody waits for it if it is not wanted any more: a silent server would take its time. */
+  #opening: pg.Client | null = null;
   #stopped = false;
   #cancelRetry: () => void = () => undefined;
   #connecting: Promise<void>;
@@ -127,6 +129,7 @@ class Listener {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancelRetry();
+    if (this.#opening !== null) cut(this.#opening);
     await this.#connecting;
     const client = this.#client;
     if (client === null) return;
@@ -145,6 +148,7 @@ class Listener {
       query_timeout: silenceMs,
       ...KEEP_ALIVE,
     });
+    this.#opening = client;
     let lost = false;
     const again = (): void => {
       if (lost || this.#stopped) return;
@@ -162,8 +166,11 @@ class Listener {
       await client.query(`LISTEN ${CHANNEL}`);
       this.#client = client;
     } catch {
+      cut(client);
       await client.end().catch(() => undefined);
       again();
+    } finally {
+      this.#opening = null;
     }
   }
 }
