@@ -1,4 +1,5 @@
 import { PawlError } from '../errors.js';
+import { atMost } from '../engine/at-most.js';
 import type { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newJob, type NewJob, type StartOptions } from '../engine/new-job.js';
@@ -52,6 +53,9 @@ export type Inside = {
   readonly isWorking: () => boolean | null;
   readonly retention: Retention | null;
 };
+
+/** How long calls under way may take to end when the application is closed. */
+const LAST_CALLS_MS = 5_000;
 
 const isRead = (input: ReadInput | Promise<ReadInput>): input is ReadInput => !(input instanceof Promise);
 
@@ -249,7 +253,7 @@ export class Pawl {
     this.#forgetSignals();
   }
 
-  /** Stops, and lets go of the store. */
+  /** Stops, waits for calls under way, and lets go of the store: every call after that throws APP_CLOSED. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -257,8 +261,12 @@ export class Pawl {
 
   async #close(): Promise<void> {
     await this.stop();
-    this.#engine.alarms.stop();
-    await this.#engine.store.close();
+    const { alarms, store, storeCalls } = this.#engine;
+    // One that has kept the worker waiting in vain answers nobody else, either.
+    if (await this.#stopped) await atMost(alarms, LAST_CALLS_MS, storeCalls.allEnded());
+    alarms.stop();
+    storeCalls.close();
+    await store.close();
   }
 
   #expectOpen(): void {

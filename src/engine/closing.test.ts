@@ -119,3 +119,68 @@ test('GUA-11 a handler whose job could not even be handed back is told when its 
   await rig.run(rig.app.stop());
   expect(heard).toEqual(['stop']);
 });
+
+/** Answers after a moment, and once it is closed with an error of its own, as drivers do. */
+function slowStore(clock: ReturnType<typeof fakeClock>, { never = false } = {}) {
+  const state = { isClosed: false };
+  const inner = memoryStore({ clock });
+  const store = new Proxy(inner, {
+    get: (target, name: keyof typeof inner) => {
+      if (name === 'close') return async () => void (state.isClosed = true);
+      const method = target[name] as (...asked: unknown[]) => unknown;
+      if (name === 'wake' || name === 'listen') return method;
+      return async (...asked: unknown[]) => {
+        const isHeld = never && name === 'commit';
+        await new Promise((resolve) => (isHeld ? null : void clock.after(10, () => resolve(null))));
+        if (state.isClosed) throw new Error('Cannot use a pool after calling end on the pool');
+        return method(...asked);
+      };
+    },
+  });
+  return { store, inner };
+}
+
+test('DEC-5 closing lets calls under way end, and every call after it is told that the app is closed', async () => {
+  const clock = fakeClock(T0);
+  const { store, inner } = slowStore(clock);
+  const opening = testApp({ tasks: [quick], clock, store, work: false });
+  const { app, run } = await advanceUntil(clock, opening);
+  const { job } = await run(app.start(quick, null));
+  const many = app.startMany(
+    quick,
+    Array.from({ length: 2_000 }, () => ({ input: null })),
+  );
+  const single = Array.from({ length: 20 }, () => app.start(quick, null));
+  const closing = app.close();
+  await run(Promise.all([closing, many, ...single]));
+  expect((await inner.counts({ tenantId: null })).counts).toMatchObject({ queued: 2_021 });
+  const calls = [
+    app.start(quick, null),
+    job.status(),
+    job.result(),
+    job.signal('go', 1),
+    job.cancel(),
+    app.why(job.id),
+    app.counts(),
+    app.deadLetters.list(),
+    app.schedules.list(),
+    app.alerts.list({ tenantId: 'default' }),
+    app.evidence.verifyAll(),
+    app.unknownEffects(),
+  ];
+  expect(await run(Promise.allSettled(calls))).toMatchObject(calls.map(() => CLOSED));
+});
+
+test('GUA-11 closing does not wait for ever for a call that the store does not answer', async () => {
+  const clock = fakeClock(T0);
+  const { store } = slowStore(clock, { never: true });
+  const { app, run, idle } = await advanceUntil(
+    clock,
+    testApp({ tasks: [quick], clock, store, work: false }),
+  );
+  void app.start(quick, null).catch(() => undefined);
+  await idle();
+  const begun = clock.now();
+  await run(app.close());
+  expect(clock.now() - begun).toBe(5_000);
+});

@@ -12,6 +12,7 @@ import { Bell } from './bell.js';
 import { Endings } from './endings.js';
 import { JobHistories } from './job-histories.js';
 import { Meters } from './meters.js';
+import { StoreCalls } from './store-calls.js';
 import { StoreHealth } from './store-health.js';
 import { StoreTime } from './store-time.js';
 
@@ -37,6 +38,7 @@ export class Engine {
   readonly alerts: AlertOptions;
   readonly refusals = new Refusals();
   readonly storeHealth: StoreHealth;
+  readonly storeCalls = new StoreCalls();
   readonly now: () => Timestamp;
   readonly endings = new Endings();
   readonly histories: JobHistories;
@@ -50,7 +52,7 @@ export class Engine {
     const time = new StoreTime(clock);
     this.now = time.now;
     this.storeHealth = new StoreHealth({ log, now: time.now });
-    this.store = time.timed(store, this.storeHealth);
+    this.store = time.timed(store, this.storeHealth, this.storeCalls);
     this.histories = new JobHistories(this.store);
     this.alerts = alerts;
     this.clock = clock;

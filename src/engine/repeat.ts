@@ -30,6 +30,7 @@ export function repeat(engine: Engine, { name, bell, everyMs, pass }: Loop): Sto
       failures = 0;
       if (!more && !stopped) await bell.sleep(everyMs);
     } catch (error) {
+      if (stopped && error instanceof PawlError && error.code === 'APP_CLOSED') return;
       failures += 1;
       const expected = error instanceof PawlError && error.retryable;
       if (failures === 1 || !expected) engine.log[expected ? 'warn' : 'error'](`${name} failed`, { error });

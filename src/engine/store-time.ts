@@ -1,6 +1,7 @@
 import type { Timestamp } from '../kernel/index.js';
 import type { Clock } from '../ports/clock.js';
 import type { Store } from '../ports/store.js';
+import { closedStore, type StoreCalls } from './store-calls.js';
 import type { StoreHealth } from './store-health.js';
 
 /**
@@ -30,14 +31,14 @@ export class StoreTime {
     this.#offset = now - this.#clock.elapsed();
   }
 
-  /** The same store; every reply sets this clock, and tells how the store is. */
-  timed(store: Store, health: StoreHealth): Store {
+  /** The same store; every reply sets this clock, and tells how the store is. Once the calls are closed, it refuses all of them. */
+  timed(store: Store, health: StoreHealth, calls: StoreCalls): Store {
     const known = new Map<keyof Store, unknown>();
     return new Proxy(store, {
       get: (target, name: keyof Store) => {
         let method = known.get(name);
         if (method === undefined) {
-          method = PLAIN.has(name) ? target[name] : this.#listening(target, name, health);
+          method = PLAIN.has(name) ? target[name] : this.#listening(target, name, { health, calls });
           known.set(name, method);
         }
         return method;
@@ -45,18 +46,30 @@ export class StoreTime {
     });
   }
 
-  #listening(store: Store, name: keyof Store, health: StoreHealth): unknown {
+  #listening(
+    store: Store,
+    name: keyof Store,
+    { health, calls }: { health: StoreHealth; calls: StoreCalls },
+  ): unknown {
     const method = store[name] as (...asked: unknown[]) => Promise<{ now: Timestamp }>;
     const answered = (reply: { now: Timestamp }): unknown => {
+      calls.ended();
       if (name !== 'begin') this.hear(reply.now);
       health.answered(name);
       return reply;
     };
     const failed = (error: unknown): never => {
+      calls.ended();
+      if (calls.isClosed) throw closedStore(error);
       health.failed(name, error);
       throw error;
     };
-    return (...asked: unknown[]) => method(...asked).then(answered, failed);
+    return (...asked: unknown[]) => {
+      if (calls.isClosed) return Promise.reject(closedStore());
+      const asking = method(...asked);
+      calls.began();
+      return asking.then(answered, failed);
+    };
   }
 }
 
