@@ -40,6 +40,24 @@ test('GUA-11 a full disk can still be read: only a write shows that it has room 
   expect(of.current.answers).toBe(true);
 });
 
+test('GUA-11 an outage that only writes meet ends with a write, unless nobody has tried for a minute', () => {
+  const { of, logged, failure, state } = health();
+  for (let n = 0; n < 20; n++) {
+    state.now += 500;
+    of.failed(n % 2 === 0 ? 'commit' : 'claim', failure('STORE_UNAVAILABLE'));
+    of.answered('load');
+    of.answered('claim');
+  }
+  expect(of.current).toEqual({ answers: false, since: 1_500 });
+  of.answered('commit');
+  expect(of.firstOutage).toMatchObject({ from: 1_500, until: 11_000 });
+  expect(logged).toHaveLength(2);
+  of.failed('commit', failure('STORE_UNAVAILABLE'));
+  state.now += 60_000;
+  of.answered('load');
+  expect(of.current.answers).toBe(true);
+});
+
 test('GUA-11 whatever makes a store unusable is tried again, until it is well', () => {
   const outages = Object.keys(ERRORS).filter((code) => {
     const { of, failure } = health();

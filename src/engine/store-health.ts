@@ -19,6 +19,27 @@ const WRITES: ReadonlySet<keyof Store> = new Set<keyof Store>([
   'putMessage',
   'putRecord',
 ]);
+/** These write where there is something to be written: they fail as those do, but that one is answered shows nothing. */
+const MAY_WRITE: ReadonlySet<keyof Store> = new Set<keyof Store>([
+  ...WRITES,
+  'claim',
+  'orphans',
+  'takeOutbox',
+  'settleOutbox',
+  'putSchedule',
+  'deleteSchedule',
+  'deleteRecord',
+  'putDlqItem',
+  'hold',
+  'release',
+  'pauseQueue',
+  'purge',
+]);
+/**
+ * For so long an outage that only writes have met lasts without another of them. Then whoever is answered a read ends it, for nobody
+ * here may ever write again. Shorter than the pause of a loop that fails, and it would end while it lasts.
+ */
+const UNTRIED_MS = 60_000;
 /** They also fail for reasons of the application's own transaction. */
 const NOT_OURS: ReadonlySet<keyof Store> = new Set<keyof Store>(['commitWithin', 'begin']);
 
@@ -27,12 +48,20 @@ const MOST_OUTAGES = 10;
 
 export type Outage = { readonly from: Timestamp; readonly until: Timestamp; readonly code: ErrorCode };
 
+type Down = {
+  readonly since: Timestamp;
+  readonly code: ErrorCode;
+  /** Only calls that write have failed: reads go on, and show nothing. */
+  byWrite: boolean;
+  failedAt: Timestamp;
+};
+
 /** Whether the store can be used, as this process sees it by what it is answered. */
 export class StoreHealth {
   readonly #log: Logger;
   readonly #now: () => Timestamp;
   readonly #outages: Outage[] = [];
-  #down: { readonly since: Timestamp; readonly code: ErrorCode } | null = null;
+  #down: Down | null = null;
   #upSince: Timestamp;
 
   constructor({ log, now }: { log: Logger; now: () => Timestamp }) {
@@ -59,7 +88,7 @@ export class StoreHealth {
   }
 
   answered(method: keyof Store): void {
-    if (this.#down === null || (READABLE.has(this.#down.code) && !WRITES.has(method))) return;
+    if (this.#down === null || (!WRITES.has(method) && this.#needsWrite(this.#down))) return;
     const { since: from, code } = this.#down;
     this.#down = null;
     this.#upSince = this.#now();
@@ -69,9 +98,19 @@ export class StoreHealth {
   }
 
   failed(method: keyof Store, error: unknown): void {
-    if (this.#down !== null || NOT_OURS.has(method)) return;
-    if (!(error instanceof PawlError) || !UNUSABLE.has(error.code)) return;
-    this.#down = { since: this.#now(), code: error.code };
+    if (NOT_OURS.has(method) || !(error instanceof PawlError) || !UNUSABLE.has(error.code)) return;
+    const failedAt = this.#now();
+    const byWrite = MAY_WRITE.has(method);
+    if (this.#down !== null) {
+      this.#down.failedAt = failedAt;
+      this.#down.byWrite &&= byWrite;
+      return;
+    }
+    this.#down = { since: failedAt, code: error.code, byWrite, failedAt };
     this.#log.error('the store cannot be used', { error });
+  }
+
+  #needsWrite({ code, byWrite, failedAt }: Down): boolean {
+    return READABLE.has(code) || (byWrite && this.#now() - failedAt < UNTRIED_MS);
   }
 }
