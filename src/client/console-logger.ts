@@ -2,6 +2,9 @@ import type { LogFields, Logger, LogLevel } from '../ports/logger.js';
 
 const RANK: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 
+/** What a line says by itself. Fields of the same names get another: none of both is lost. */
+const OWN: ReadonlySet<string> = new Set(['level', 'message']);
+
 /** One line of JSON for each message, on standard error. */
 export function jsonLogger({ level, write }: { level: LogLevel; write: (line: string) => void }): Logger {
   const at =
@@ -16,7 +19,7 @@ export function jsonLogger({ level, write }: { level: LogLevel; write: (line: st
 function plain(fields: LogFields): LogFields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
-      name,
+      OWN.has(name) ? `${name}_` : name,
       value instanceof Error ? { name: value.name, message: value.message, ...code(value) } : value,
     ]),
   );

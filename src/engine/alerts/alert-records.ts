@@ -69,7 +69,7 @@ export async function saveAlert(
   if (!saved) return false;
   engine.announceMail(mail);
   const { alertId, rule, message } = body;
-  for (const one of news) engine.log.warn(`an alert was ${one}`, { alertId, tenantId, rule, message });
+  for (const one of news) engine.log.warn(`an alert was ${one}`, { alertId, tenantId, rule, says: message });
   return true;
 }
 
