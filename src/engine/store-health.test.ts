@@ -93,3 +93,27 @@ test('a process that never writes outages down keeps no more than ten', () => {
   }
   expect(kept).toBe(10);
 });
+
+test('GUA-11 an outage begins when the call was sent that met it, unless something was answered since', () => {
+  const { of, failure, state } = health();
+  state.now = 200_000;
+  of.answered('load', 40_000);
+  of.failed('commit', failure('STORE_UNAVAILABLE'), 150_000);
+  expect(of.current).toEqual({ answers: false, since: 50_000 });
+  of.answered('commit', 200_000);
+  state.now = 230_000;
+  of.answered('load', 225_000);
+  of.failed('commit', failure('STORE_UNAVAILABLE'), 29_000);
+  expect(of.current).toEqual({ answers: false, since: 225_000 });
+});
+
+test('GUA-11 a heartbeat that only waits is no outage while others write', () => {
+  const { of, state } = health();
+  state.now = 20_000;
+  of.answered('commit', 16_000);
+  of.silent('beat', 5_000);
+  expect(of.current.answers).toBe(true);
+  state.now = 22_000;
+  of.silent('beat', 5_000);
+  expect(of.current).toEqual({ answers: false, since: 17_000 });
+});

@@ -63,6 +63,8 @@ export class StoreHealth {
   readonly #outages: Outage[] = [];
   #down: Down | null = null;
   #upSince: Timestamp;
+  #answeredAt: Timestamp = 0;
+  #wroteAt: Timestamp = 0;
 
   constructor({ log, now }: { log: Logger; now: () => Timestamp }) {
     this.#log = log;
@@ -87,7 +89,10 @@ export class StoreHealth {
     if (at >= 0) this.#outages.splice(at, 1);
   }
 
-  answered(method: keyof Store): void {
+  /** `now`: the store's time, as its reply says. */
+  answered(method: keyof Store, now: Timestamp = this.#answeredAt): void {
+    this.#answeredAt = now;
+    if (WRITES.has(method)) this.#wroteAt = now;
     if (this.#down === null || (!WRITES.has(method) && this.#needsWrite(this.#down))) return;
     const { since: from, code } = this.#down;
     this.#down = null;
@@ -97,7 +102,8 @@ export class StoreHealth {
     this.#log.warn('the store can be used again', { code, downMs: this.#upSince - from });
   }
 
-  failed(method: keyof Store, error: unknown): void {
+  /** `sentMsAgo`: when the call was sent. A store may have been silent for long before that became an error. */
+  failed(method: keyof Store, error: unknown, sentMsAgo = 0): void {
     if (NOT_OURS.has(method) || !(error instanceof PawlError) || !UNUSABLE.has(error.code)) return;
     const failedAt = this.#now();
     const byWrite = MAY_WRITE.has(method);
@@ -106,8 +112,18 @@ export class StoreHealth {
       this.#down.byWrite &&= byWrite;
       return;
     }
-    this.#down = { since: failedAt, code: error.code, byWrite, failedAt };
+    // What it has answered since then it was well for.
+    const sentAt = failedAt - Math.max(0, Math.floor(sentMsAgo));
+    const since = Math.min(failedAt, Math.max(sentAt, this.#answeredAt, this.#upSince));
+    this.#down = { since, code: error.code, byWrite, failedAt };
     this.#log.error('the store cannot be used', { error });
+  }
+
+  /** What is answered at once by a store that is well was not for so long, and nothing was written meanwhile. */
+  silent(method: keyof Store, ms: number): void {
+    if (this.#wroteAt > this.#now() - ms) return;
+    const detail = `'${method}' was not answered within ${Math.round(ms / 1_000)} s: look at the store and at the way to it`;
+    this.failed(method, new PawlError('STORE_UNAVAILABLE', { detail }), ms);
   }
 
   #needsWrite({ code, byWrite, failedAt }: Down): boolean {

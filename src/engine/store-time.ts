@@ -54,21 +54,25 @@ export class StoreTime {
     const method = store[name] as (...asked: unknown[]) => Promise<{ now: Timestamp }>;
     const answered = (reply: { now: Timestamp }): unknown => {
       calls.ended();
-      if (name !== 'begin') this.hear(reply.now);
-      health.answered(name);
+      if (name === 'begin') health.answered(name);
+      else {
+        this.hear(reply.now);
+        health.answered(name, reply.now);
+      }
       return reply;
     };
-    const failed = (error: unknown): never => {
+    const failed = (error: unknown, sentAt: number): never => {
       calls.ended();
       if (calls.isClosed) throw closedStore(error);
-      health.failed(name, error);
+      health.failed(name, error, this.#clock.elapsed() - sentAt);
       throw error;
     };
     return (...asked: unknown[]) => {
       if (calls.isClosed) return Promise.reject(closedStore());
+      const sentAt = this.#clock.elapsed();
       const asking = method(...asked);
       calls.began();
-      return asking.then(answered, failed);
+      return asking.then(answered, (error: unknown) => failed(error, sentAt));
     };
   }
 }

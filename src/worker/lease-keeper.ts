@@ -19,6 +19,9 @@ export type LeaseKeeperOptions = {
   readonly onReplaced: (error: PawlError) => void;
 };
 
+/** A heartbeat that is not answered for so long means an outage. Shorter takes a busy store for one; longer than the alert's five seconds makes that late. */
+const SILENT_MS = 5_000;
+
 /**
  * Keeps the lease of a worker. It counts its time from the SENDING of each renewal that was confirmed, so it gives up
  * before the store does. It runs on the handlers' own event loop: a loop that stalls must lose its lease.
@@ -103,7 +106,9 @@ export class LeaseKeeper {
     const sentAt = this.#engine.clock.elapsed();
     const compare = onBeat();
     const { incarnation } = this.worker;
-    const { alive, held } = await this.#engine.store.beat({ worker: this.worker, leaseMs, lanes });
+    const { alive, held } = await this.#watch(
+      this.#engine.store.beat({ worker: this.worker, leaseMs, lanes }),
+    );
     if (this.#stopped || incarnation !== this.#incarnation) return;
     if (!alive) {
       await this.lost(incarnation, 'its lease had run out');
@@ -117,11 +122,25 @@ export class LeaseKeeper {
     compare(held);
   }
 
+  /** A heartbeat is answered at once, or the store cannot be used: nobody need wait for an error to know that. */
+  async #watch<T>(beat: Promise<T>): Promise<T> {
+    const { alarms, storeHealth } = this.#engine;
+    const cancel = alarms.set(SILENT_MS, () => storeHealth.silent('beat', SILENT_MS));
+    try {
+      return await beat;
+    } finally {
+      cancel();
+    }
+  }
+
   /**
    * By our own count the lease is over. Even if the store would still renew it, what was held is lost, and intents may
    * have been saved whose bodies nobody will enter: only with a new incarnation do others know not to wait for them.
    */
   #ranOut(): void {
+    const { leaseMs } = this.#options;
+    const look = 'the store or the way to it is silent, or this process was held up: look at both';
+    this.#engine.log.warn('the lease of this worker ran out', { workerId: this.#id, leaseMs, look });
     this.#options.onLost('its lease could not be renewed in time');
     this.#renew();
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newCluster } from '../../test/new-cluster.js';
+import { Pawl } from '../client/app.js';
 import { effect } from '../client/effect.js';
 import { task } from '../client/task.js';
 import type { Store } from '../ports/store.js';
@@ -82,4 +83,22 @@ test('DEC-5 GUA-11 a worker stops that the store has never taken on', async () =
   clock.advance(120_000);
   await rig.idle();
   expect(state.asked).toEqual(['beat']);
+});
+
+test('GUA-11 JOB-12 a store that falls silent is said to be down after five seconds, from when it was asked', async () => {
+  const cluster = newCluster();
+  const { clock } = cluster;
+  const { of, state } = silenced(cluster.store);
+  const rig = await cluster.join([], WORK, of);
+  const { storeHealth } = Pawl.inside(rig.app).engine;
+  state.isSilent = true;
+  await advanceUntil(clock, () => state.asked.includes('beat'));
+  const asked = clock.now();
+  await advanceUntil(clock, () => !storeHealth.current.answers, { atMost: '6s' });
+  expect(clock.now() - asked).toBe(5_000);
+  expect(storeHealth.current.since).toBe(asked);
+  state.isSilent = false;
+  state.answer();
+  await rig.idle();
+  expect(storeHealth.current.answers).toBe(true);
 });
