@@ -21,6 +21,16 @@ describe('documents', () => {
     expect(links.filter((link) => !existsSync(join(ROOT, dirname(path), link)))).toEqual([]);
   });
 
+  test('README links to what the package has, or into the repository, as it says', () => {
+    const { files } = JSON.parse(read('package.json')) as { files: string[] };
+    const inPackage = new Set([...files, 'LICENSE', 'src', 'test', 'dashboard', 'bench', 'examples']);
+    const links = [...read('README.md').matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(
+      ([, to = '']) => to,
+    );
+    expect(links.length).toBeGreaterThan(20);
+    expect(links.filter((link) => !inPackage.has(link.split('/', 1)[0] ?? ''))).toEqual([]);
+  });
+
   test('docs/errors.md has every code with its meaning and advice', () => {
     const cells = read('docs/errors.md')
       .split('\n')
