@@ -181,6 +181,23 @@ test('step.transaction takes a store of one’s own', async () => {
 test('what belongs to a server’s own applications is refused by name', async () => {
   const { serving, key } = await groundOn('memory:');
   const app = await remoteApp(serving.url, { key: await key(), tasks: [], work: false });
-  await expect(app.counts()).rejects.toMatchObject({ code: 'REMOTE_UNSUPPORTED' });
-  await expect(app.unknownEffects()).rejects.toMatchObject({ code: 'REMOTE_UNSUPPORTED' });
+  const queued = task({ name: 'queued' }, () => null);
+  const { job } = await app.start(queued, null);
+  const cases: readonly (readonly [() => Promise<unknown>, string, string])[] = [
+    [() => app.counts(), "'counts'", '/api/v1/overview'],
+    [() => app.unknownEffects(), "'unknownEffects'", '/api/v1/effects/unknown'],
+    [() => job.why(), "'why'", '/api/v1/jobs/:job_id/why'],
+    [() => app.deadLetters.list(), "'deadLetters'", '/api/v1/dlq'],
+    [() => app.deadLetters.get('no-such-item'), "'deadLetters'", '/api/v1/dlq'],
+    [() => app.schedules.list(), "'schedules'", '/api/v1/schedules'],
+    [() => app.schedules.pause('nightly'), "'schedules'", '/api/v1/schedules'],
+    [() => app.alerts.list(), "'alerts'", '/api/v1/alerts'],
+    [() => app.callbacks.dead(), "'callbacks'", '/api/v1/callbacks'],
+  ];
+  for (const [ask, what, where] of cases) {
+    const error: unknown = await ask().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'REMOTE_UNSUPPORTED' });
+    expect(String(error)).toContain(what);
+    expect(String(error)).toContain(where);
+  }
 });

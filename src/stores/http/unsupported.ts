@@ -42,16 +42,36 @@ const BESIDE_THE_STORE = [
   'purge',
 ] as const satisfies readonly (keyof Store)[];
 
+/** What an application asked for that came to these first, and where a server answers it. */
+const ASKED: Partial<Record<(typeof BESIDE_THE_STORE)[number], readonly [what: string, where: string]>> = {
+  heldFor: ["'why' of a job that is neither running, waiting nor over", 'GET /api/v1/jobs/:job_id/why'],
+  counts: ["'counts'", 'GET /api/v1/overview'],
+  list: ["a search through jobs, as by 'unknownEffects',", 'GET /api/v1/jobs and /api/v1/effects/unknown'],
+  dlq: ["'deadLetters'", '/api/v1/dlq'],
+  dlqItem: ["'deadLetters'", '/api/v1/dlq'],
+  schedule: ["'schedules'", '/api/v1/schedules'],
+  schedules: ["'schedules'", '/api/v1/schedules'],
+  putSchedule: ["'schedules'", '/api/v1/schedules'],
+  deleteSchedule: ["'schedules'", '/api/v1/schedules'],
+  records: ["'alerts'", 'GET /api/v1/alerts'],
+  putRecord: ["'callbacks'", '/api/v1/callbacks'],
+  record: ["'callbacks'", '/api/v1/callbacks'],
+  deleteRecord: ["'callbacks'", '/api/v1/callbacks'],
+  deadOutbox: ["'callbacks'", '/api/v1/callbacks/dead'],
+};
+
+function refusalOf(name: (typeof BESIDE_THE_STORE)[number]): string {
+  const [what, where] = ASKED[name] ?? [`'${name}' of its store`, '/openapi.json tells what there is'];
+  return `${what} is not for a remote application: ask the server (${where})`;
+}
+
 type Unsupported = Pick<Store, (typeof BESIDE_THE_STORE)[number] | 'commitWithin' | 'begin'>;
 
 export function unsupported(): Unsupported {
   const refuse = (code: 'REMOTE_UNSUPPORTED' | 'TX_UNSUPPORTED', detail: string) => (): Promise<never> =>
     Promise.reject(new PawlError(code, { detail }));
   const noTransactions = refuse('TX_UNSUPPORTED', 'a server shares no transaction with its applications');
-  const all = BESIDE_THE_STORE.map((name) => [
-    name,
-    refuse('REMOTE_UNSUPPORTED', `'${name}' is not for a remote application`),
-  ]);
+  const all = BESIDE_THE_STORE.map((name) => [name, refuse('REMOTE_UNSUPPORTED', refusalOf(name))]);
   return {
     ...(Object.fromEntries(all) as Pick<Store, (typeof BESIDE_THE_STORE)[number]>),
     commitWithin: noTransactions,
