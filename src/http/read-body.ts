@@ -22,6 +22,8 @@ export async function readBody(
   const bytes = await (isJson
     ? readBytes(request, mostBytes, () => tooLarge(mostBytes))
     : readBytes(request, 0, () => unsupported(type)));
+  // A page of another address may send one without asking first, unless it has to say that it is JSON.
+  if (!isJson && request.headers.has('origin')) throw unsupported(type);
   if (bytes.length === 0) return ABSENT;
   const text = decode(bytes);
   const value = parse(text);

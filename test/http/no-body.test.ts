@@ -46,3 +46,12 @@ test('JOB-13 a body of another kind is refused before it is read', async () => {
   const none = await say(rig.url, `${head}transfer-encoding: chunked\r\n\r\n0\r\n\r\n`);
   expect(none).toMatch(/^HTTP\/1\.1 400 .*body\.job_type/s);
 });
+
+test('JOB-13 a page has to say that what it sends is JSON, so that its browser asks first', async () => {
+  const rig = await rigOf();
+  const { data } = await rig.post(JOBS, { job_type: 'w' });
+  const cancel = `${JOBS}/${String(data['job_id'])}/cancel`;
+  const silent = await rig.call('POST', cancel, { headers: { origin: rig.url } });
+  expect([silent.status, silent.error.code]).toEqual([415, 'MEDIA_TYPE_UNSUPPORTED']);
+  expect((await rig.post(cancel, {}, { headers: { origin: rig.url } })).status).toBe(200);
+});

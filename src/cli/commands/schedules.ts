@@ -53,7 +53,10 @@ export const registerSchedules: Register = (program, shell) => {
   )
     .option('--every <duration>', 'again and again, such as 15m')
     .option('--from <time>', 'with --every: counted from this time in UTC')
-    .option('--cron <pattern>', "five fields, or six with seconds first: '30 7 * * MON-FRI'")
+    .option(
+      '--cron <pattern>',
+      "five fields, six with seconds first, seven with years last: '30 7 * * MON-FRI'",
+    )
     .option('--daily <time>', 'at a time of day, such as 02:30')
     .option('--at <time>', 'once, at a time in UTC such as 2027-01-31T08:00:00Z')
     .option('--zone <zone>', 'with --cron and --daily: an IANA time zone such as Europe/Berlin')
