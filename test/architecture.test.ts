@@ -49,6 +49,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:http',
     'node:https',
     'node:net',
+    'node:os',
     'node:path',
     'pg',
   ],

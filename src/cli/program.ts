@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { knownError } from '../errors.js';
+import { VERSION } from '../http/version.js';
 import { errorLine, printError, type Console } from './console.js';
 import type { Self } from './crash-test.js';
 import { EXIT_CODES_HELP, exitCodeOf, USAGE } from './exit-code.js';
@@ -78,6 +79,7 @@ export async function run(
 function programOf(console: Console, { json }: { json: boolean }): Command {
   return new Command('pawl')
     .description('Durable jobs on one SQLite file or on Postgres.')
+    .version(VERSION, '-V, --version', 'the release that this is')
     .exitOverride()
     .configureOutput({
       writeOut: console.out,

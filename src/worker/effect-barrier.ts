@@ -5,6 +5,7 @@ import {
   type EffectVerdict,
   type EntryFacts,
 } from '../kernel/index.js';
+import { failureOf } from '../engine/failure-of.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { toJsonText } from '../engine/json-text.js';
 import { runBody } from './body.js';
@@ -43,7 +44,7 @@ async function reconcile(
   use: EffectUse,
   { entry, intendedAt }: EffectStep,
 ): Promise<'happened' | 'notHappened' | 'cannotTell'> {
-  const { effect, input, effectKey, step, occurrence } = use;
+  const { effect, step, occurrence } = use;
   const settleMs = settleMsOf(execution, use);
   await execution.pauseUntil(intendedAt + settleMs, step);
   for (;;) {
@@ -58,17 +59,7 @@ async function reconcile(
       await execution.pauseUntil(execution.engine.now() + SETTLE_POLL_MS, step);
       continue;
     }
-    const timeoutMs = effect.timeoutMs ?? execution.attempt.job.spec.stepTimeoutMs;
-    const found = await execution.during(() =>
-      runBody(execution, { what: `reconcile of '${effect.name}'`, timeoutMs }, async (context) =>
-        effect.reconcile?.(input, {
-          idempotencyKey: effectKey,
-          get signal() {
-            return context.signal;
-          },
-        }),
-      ),
-    );
+    const found = await execution.during(() => askReconcile(execution, use));
     const verdict = verdictOf(found, effect.name);
     const ref = { step, occurrence, entry };
     const answer = await execution.ask(
@@ -83,6 +74,35 @@ async function reconcile(
 }
 
 const SETTLE_POLL_MS = 1_000;
+
+/**
+ * A throw costs a retry, like any other. Where there is none left the job would be given up over it, with an outcome that nobody knows:
+ * then it means that nobody can tell.
+ */
+async function askReconcile(execution: Execution, { effect, input, effectKey }: EffectUse): Promise<unknown> {
+  const { attempt, engine } = execution;
+  const timeoutMs = effect.timeoutMs ?? attempt.job.spec.stepTimeoutMs;
+  try {
+    return await runBody(execution, { what: `reconcile of '${effect.name}'`, timeoutMs }, async (context) =>
+      effect.reconcile?.(input, {
+        idempotencyKey: effectKey,
+        get signal() {
+          return context.signal;
+        },
+      }),
+    );
+  } catch (error) {
+    const { retryCount, spec } = attempt.job;
+    const isLast = retryCount >= spec.retry.maxRetries || !failureOf(error).retryable;
+    if (!isLast || attempt.isOver) throw error;
+    engine.log.warn('reconcile threw, and no retry is left', {
+      effect: effect.name,
+      jobId: spec.jobId,
+      error,
+    });
+    return { kind: 'cannotTell' };
+  }
+}
 
 function verdictOf(found: unknown, effect: string): EffectVerdict {
   const { kind, result } = (found ?? {}) as { kind?: unknown; result?: unknown };

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { effect, noEffect, notHappened, pawl, task, type Task } from '../index.js';
+import { effect, fatal, noEffect, notHappened, pawl, task, type Task } from '../index.js';
 import type { Store } from '../ports/store.js';
 import { memoryStore } from '../stores/memory/memory-store.js';
 import { advanceUntil, fakeClock, T0 } from '../testkit/index.js';
@@ -165,3 +165,36 @@ test('GUA-4 a result that is stored while an operator decides wins, and the deci
   await until('succeeded');
   expect(await job.result()).toBe('sent');
 });
+
+test.each([
+  ['retryable', 2],
+  ['fatal', 0],
+] as const)(
+  'GUA-4 a reconcile that throws (%s) leaves the job to an operator once no retry is left',
+  async (kind, retries) => {
+    let entries = 0;
+    const charge = effect({
+      name: 'charge',
+      settle: '1s',
+      run: (): string => {
+        entries += 1;
+        throw new Error('socket hang up');
+      },
+      reconcile: () => {
+        const down = new Error('payments: 503');
+        throw kind === 'fatal' ? fatal(down) : down;
+      },
+    });
+    const run = task({ name: 'pay', retry: { maxRetries: 2 } }, ({ step }) =>
+      step.effect('charge', charge, null),
+    );
+    const { app, clock, job, until } = await open(run);
+    const before = { step: 'charge', entry: 1 };
+    await advanceUntil(clock, async () => (await app.unknownEffects()).length > 0);
+    expect(await job.status()).toMatchObject({ status: 'waiting', retryCount: retries });
+    expect(await app.unknownEffects()).toMatchObject([before]);
+    await app.resolveEffect(job.id, { ...before, by: 'ada', verdict: 'happened', result: 'paid' });
+    await until('succeeded');
+    expect([await job.result(), entries]).toEqual(['paid', 1]);
+  },
+);

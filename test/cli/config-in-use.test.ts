@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { run } from '../../src/cli/program.js';
+import { DEFAULT_TASK } from '../../src/client/default-task.js';
 import { pawl as open } from '../../src/index.js';
 import { cliOn } from './in-process.js';
 
@@ -80,4 +81,27 @@ test('JOB-12 a command that is refused raises an alert by the rules of the confi
     err: expect.stringMatching(/^pawl: .*\n$/) as string,
   });
   expect(await app.alerts.list()).toMatchObject([{ rule: 'transition_refused' }]);
+});
+
+test('a task that the config does not have is started all the same, and that is said', async () => {
+  const greet = `{ definition: { name: 'greet', run: () => null } }`;
+  const config = `export default { store: 'sqlite:pawl.db', tasks: [${greet}] };`;
+  writeFileSync(join(cwd, 'pawl.config.mjs'), config);
+  const pawl = cliOn(store, { cwd });
+  const said = "The config has no task 'gret' (did you mean 'greet'?): somebody else has to run it.\n";
+  expect(await pawl('start', 'gret')).toMatchObject({ code: 0, err: said });
+  expect(await pawl('schedules', 'put', 'often', 'gret', '--every', '1h')).toMatchObject({
+    code: 0,
+    err: said,
+  });
+  expect(await pawl('start', DEFAULT_TASK, '{}')).toMatchObject({ code: 0, err: '' });
+  expect(await pawl('start', 'gret', '--json')).toMatchObject({ code: 0, err: '' });
+});
+
+test('--version is the release of the package', async () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  let out = '';
+  const console = { out: (text: string) => void (out += text), err: () => undefined, isTerminal: false };
+  expect(await run(['--version'], console, [process.execPath], { env: {}, cwd })).toBe(0);
+  expect(out.trim()).toBe(version);
 });

@@ -12,8 +12,7 @@ import { CATCH_UP_POLICIES, OVERLAP_POLICIES, type Schedule } from '../../engine
 import type { When } from '../../engine/schedules/timing.js';
 import { defined } from '../../http/defined.js';
 import { scheduleView, workOf } from '../../http/recurring.js';
-import { configOf } from '../config/settings.js';
-import { loadTasks } from '../config/load-tasks.js';
+import { knownTasks } from '../config/known-tasks.js';
 import { print } from '../console.js';
 import { withApp } from '../open-app.js';
 import { readInputValue } from '../read-json.js';
@@ -109,9 +108,7 @@ async function runPut(
   options: PutOptions,
 ): Promise<number> {
   const payload = await readInputValue(shell, { argument, file: options.inputFile });
-  const { config, folder } = await configOf(options, shell);
-  const known = config.tasks === undefined ? [] : await loadTasks(config.tasks, folder);
-  const tasks = new Map(known.map(({ definition }) => [definition.name, definition]));
+  const tasks = await knownTasks(shell, options, task);
   const { every, from, cron, daily, at, zone, overlap, catchUp, tenant: tenantId } = options;
   const when = defined({ every, from, cron, daily, at, zone, overlap, catchUp });
   return withApp(

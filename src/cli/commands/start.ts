@@ -5,8 +5,7 @@ import { defined } from '../../http/defined.js';
 import { newJobOf } from '../../http/new-job-of.js';
 import { BUCKETS, type Job } from '../../kernel/index.js';
 import type { TaskDefinition } from '../../worker/task-definition.js';
-import { configOf } from '../config/settings.js';
-import { loadTasks } from '../config/load-tasks.js';
+import { knownTasks } from '../config/known-tasks.js';
 import { print } from '../console.js';
 import { shownJob } from '../job-lines.js';
 import { withApp, type OpenApp } from '../open-app.js';
@@ -72,9 +71,7 @@ async function run(
   // A job that is started is not taken back because of what was said about waiting for it.
   const timeoutMs = options.timeout === undefined ? null : toMs(options.timeout, 'timeout');
   const payload = await readInputValue(shell, { argument, file: options.inputFile });
-  const { config, folder } = await configOf(options, shell);
-  const known = config.tasks === undefined ? [] : await loadTasks(config.tasks, folder);
-  const tasks = new Map(known.map(({ definition }) => [definition.name, definition]));
+  const tasks = await knownTasks(shell, options, task);
   const asked = { task, payload, tasks, timeoutMs, options };
   return withApp(shell, options, (open) => startJob(shell, open, asked), { creates: true });
 }

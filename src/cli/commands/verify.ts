@@ -81,7 +81,7 @@ async function readable<T>(file: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new PawlError('INVALID_OPTION', {
+    throw new PawlError('FILE_UNREADABLE', {
       detail: `${file} cannot be read: ${error.message}`,
       cause: error,
     });
