@@ -42,7 +42,7 @@ export const WORKER_BUGS: readonly Bug[] = [
     name: 'an old denial counts for later entries',
     file: 'worker/effect-barrier',
     from: 'const verdict = verdictOf(found, effect.name);',
-    to: "const denied = (globalThis.denied ??= new Set());\n        const verdict = denied.has(effectKey) ? { kind: 'notHappened' } : verdictOf(found, effect.name);\n        if (verdict.kind === 'notHappened')\n            denied.add(effectKey);",
+    to: "const denied = (globalThis.denied ??= new Set());\n        const verdict = denied.has(use.effectKey) ? { kind: 'notHappened' } : verdictOf(found, effect.name);\n        if (verdict.kind === 'notHappened')\n            denied.add(use.effectKey);",
   },
   {
     name: 'effect keys change with the attempt',
