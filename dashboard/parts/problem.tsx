@@ -47,6 +47,7 @@ function explain(error: unknown): { heading: string; advice: string } {
     };
   }
   if (!(error instanceof Refusal)) return { heading: 'Something is wrong with this page', advice: '' };
+  if (error.code === 'EFFECTS_HAPPENED') return { heading: 'It would happen twice', advice: '' };
   switch (error.status) {
     case 401:
       return { heading: 'You are not signed in', advice: '' };
