@@ -3,7 +3,15 @@ import { defineConfig } from 'vitest/config';
 /** Tests of the whole within one process, which leave nothing behind. */
 const QUIET = ['test/engine/**/*.test.ts', 'test/run-state/**/*.test.ts', 'test/cli/**/*.test.ts'];
 
-export default defineConfig({
+/** What takes servers, processes, a browser, or minutes: not for `npm run check`, which is of the mode `unit`. */
+const SLOW = [
+  'test/{conformance,crash,isolation,stores,http/long,cli-processes,remote,matrix,apps,dashboard}/**',
+  'test/chaos/chaos.test.ts',
+  'test/examples.test.ts',
+  'test/bench/smoke.test.ts',
+];
+
+export default defineConfig(({ mode }) => ({
   test: {
     projects: [
       // They start nothing that outlives them, and share what they import: a quarter of their time.
@@ -20,10 +28,11 @@ export default defineConfig({
         test: {
           name: 'systems',
           include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
-          exclude: [...QUIET],
+          exclude: mode === 'unit' ? [...QUIET, ...SLOW] : QUIET,
         },
       },
     ],
+    env: { MODE: mode },
     // Generous, for a machine that others keep busy, a tenth as fast for a minute: a test that hangs is noticed all the same.
     testTimeout: 120_000,
     hookTimeout: 120_000,
@@ -38,4 +47,4 @@ export default defineConfig({
       thresholds: { branches: 100, functions: 100, lines: 100, statements: 100 },
     },
   },
-});
+}));

@@ -25,6 +25,7 @@ const unusual = {
   concurrencyKey: 'customer-1',
   parent: { jobId: 'job_parent_1', step: 'ship', occurrence: 2 },
   requeuedFrom: 'dlq_job_before',
+  continues: { jobId: 'job_before_2', origin: 'job_before_1' },
   traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
   firedBy: { scheduleId: 'nightly', fireAt: 1_772_020_800_000 },
   attemptBase: 2,

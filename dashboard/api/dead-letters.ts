@@ -1,4 +1,5 @@
 import { get, post, type Query } from './call.js';
+import { repeatingBody, type Repeating } from './repeating.js';
 import { anything, flag, list, nullable, number, object, oneOf, text, type Of } from './shape.js';
 
 export const LETTER_STATUSES = ['open', 'requeued', 'discarded', 'all'] as const;
@@ -51,10 +52,9 @@ export const readLetter = (dlqId: string, signal: AbortSignal): Promise<Letter> 
 
 export const requeueLetter = (
   dlqId: string,
-  repeatEffects: boolean,
+  repeating: Repeating,
   once: string,
-): Promise<Of<typeof started>> =>
-  post(`${pathOf(dlqId)}/requeue`, started, { repeat_effects: repeatEffects }, once);
+): Promise<Of<typeof started>> => post(`${pathOf(dlqId)}/requeue`, started, repeatingBody(repeating), once);
 
 export type RequeueFilter = { readonly job_type?: string; readonly error_code?: string };
 

@@ -1,4 +1,5 @@
 import { get, post, type Query } from './call.js';
+import { repeatingBody, type Repeating } from './repeating.js';
 import { anything, list, nullable, number, object, oneOf, text, type Of } from './shape.js';
 
 export const JOB_STATUSES = [
@@ -27,6 +28,7 @@ const job = object({
   result_json: anything,
   dlq_id: nullable(text),
   requeued_from: nullable(text),
+  continues: nullable(text),
   queue: text,
   priority: number,
   scheduled_at: text,
@@ -98,8 +100,8 @@ export const streamOf = (jobId: string): string => `${pathOf(jobId)}/stream`;
 export const cancelJob = (jobId: string, reason: string, once: string): Promise<Job> =>
   post(`${pathOf(jobId)}/cancel`, job, { reason: reason === '' ? null : reason }, once);
 
-export const retryJob = (jobId: string, repeatEffects: boolean, once: string): Promise<Job> =>
-  post(`${pathOf(jobId)}/retry`, job, { repeat_effects: repeatEffects }, once);
+export const retryJob = (jobId: string, repeating: Repeating, once: string): Promise<Job> =>
+  post(`${pathOf(jobId)}/retry`, job, repeatingBody(repeating), once);
 
 export const signalJob = (
   jobId: string,

@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import { cancelJob, retryJob, signalJob, type Job } from '../api/jobs.js';
+import type { Repeating } from '../api/repeating.js';
 import { Action } from '../parts/action.js';
 import { Id } from '../parts/id.js';
-import { RepeatEffects } from '../parts/repeat-effects.js';
+import { RepeatingChoice } from '../parts/repeating.js';
 import { readJson } from '../read-json.js';
 import { hrefOf } from '../route.js';
 
@@ -109,12 +110,12 @@ export function SignalAction({ jobId, name }: SignalProps) {
 }
 
 function RetryAction({ job }: Props) {
-  const [repeats, setRepeats] = useState(false);
+  const [repeating, setRepeating] = useState<Repeating>('ask');
   return (
     <Action
       label="Retry as new"
       title="Do this work once more?"
-      act={(once) => retryJob(job.job_id, repeats, once)}
+      act={(once) => retryJob(job.job_id, repeating, once)}
       answer={(started) => (
         <p>
           Started as <Id value={started.job_id} href={hrefOf('jobs', { id: started.job_id })} />
@@ -125,7 +126,7 @@ function RetryAction({ job }: Props) {
         A new job of task <strong>{job.job_type}</strong> is started with the same input. This one stays as it
         is.
       </p>
-      <RepeatEffects isOn={repeats} onChange={setRepeats} />
+      <RepeatingChoice value={repeating} onChange={setRepeating} />
       {job.dlq_id !== null && (
         <p>
           It also lies in the dead letters. To have it dealt with there,{' '}

@@ -45,6 +45,11 @@ export function JobFacts({ job }: { readonly job: Job }) {
           <Id value={requeuedFrom} href={hrefOf('dead-letters', { id: requeuedFrom })} />
         </Fact>
       )}
+      {job.continues !== null && (
+        <Fact name="goes on with">
+          <Id value={job.continues} href={hrefOf('jobs', { id: job.continues })} />
+        </Fact>
+      )}
       {job.idempotency_key !== job.job_id && (
         <Fact name="idempotency key">
           <Id value={job.idempotency_key} />

@@ -8,21 +8,22 @@ import {
   type Letter,
   type RequeueFilter,
 } from '../api/dead-letters.js';
+import type { Repeating } from '../api/repeating.js';
 import { Action } from '../parts/action.js';
 import { Id } from '../parts/id.js';
 import { Problem } from '../parts/problem.js';
-import { RepeatEffects } from '../parts/repeat-effects.js';
+import { RepeatingChoice } from '../parts/repeating.js';
 import { hrefOf } from '../route.js';
 
 type Props = { readonly letter: Letter };
 
 export function RequeueAction({ letter }: Props) {
-  const [repeats, setRepeats] = useState(false);
+  const [repeating, setRepeating] = useState<Repeating>('ask');
   return (
     <Action
       label="Requeue"
       title="Requeue this dead letter?"
-      act={(once) => requeueLetter(letter.dlq_id, repeats, once)}
+      act={(once) => requeueLetter(letter.dlq_id, repeating, once)}
       answer={({ job_id: id }) => (
         <p>
           Requeued as <Id value={id} href={hrefOf('jobs', { id })} />
@@ -34,7 +35,7 @@ export function RequeueAction({ letter }: Props) {
         <code>{letter.job_id}</code>, which failed with <code>{letter.error_code}</code>. The dead letter is
         then dealt with. Mend first what it failed with.
       </p>
-      <RepeatEffects isOn={repeats} onChange={setRepeats} />
+      <RepeatingChoice value={repeating} onChange={setRepeating} />
     </Action>
   );
 }

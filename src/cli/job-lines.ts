@@ -37,6 +37,7 @@ export function jobSheet(stored: Job): string {
     error: job.error_code,
     'dead letter': job.dlq_id,
     'requeued from': job.requeued_from,
+    continues: job.continues,
     created: job.created_at,
     scheduled: isLater ? job.scheduled_at : null,
     started: job.started_at,

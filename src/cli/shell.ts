@@ -49,9 +49,26 @@ export function byOption(): Option {
   return new Option('--by <name>', 'who is doing this, for the trail').default('cli');
 }
 
-export function repeatOption(): Option {
-  return new Option('--repeat-effects', 'also if effects happened, or may have: they are entered again');
+/** What the shell says of the work of a job that is done once more. */
+export type RepeatingFlags = { readonly keepRecorded?: boolean; readonly repeatEffects?: boolean };
+
+/** For what does the work of a job once more. */
+export function repeatingOptions(of: Command): Command {
+  return of
+    .option('--keep-recorded', 'go on where the job was: what it has recorded is not done again')
+    .addOption(
+      new Option(
+        '--repeat-effects',
+        'from the start, also if effects happened, or may have: they are entered again',
+      ).conflicts('keepRecorded'),
+    );
 }
+
+/** As the engine is told. */
+export const repeatingOf = ({ keepRecorded = false, repeatEffects = false }: RepeatingFlags) => ({
+  keepRecorded,
+  repeatEffects,
+});
 
 /** An option with a few known values; a near miss is told which one was probably meant. */
 export function choiceOption(flags: string, description: string, known: readonly string[]): Option {

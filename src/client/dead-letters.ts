@@ -8,9 +8,9 @@ import {
   requeueAll,
   type BulkRequeue,
   type DlqFilter,
-  type Repeating,
 } from '../engine/dlq.js';
 import type { Engine } from '../engine/engine.js';
+import type { Repeating } from '../engine/successor.js';
 import { JobHandle } from './job-handle.js';
 
 type By = { readonly by: string };
@@ -42,7 +42,10 @@ export class DeadLetters {
     return getDlqItem(this.#engine, dlqId, { tenantId: null });
   }
 
-  /** A new job in the place of the failed one. If that has effects that happened, or may have, only with `repeatEffects`. */
+  /**
+   * A new job in the place of the failed one: from the start, or with `keepRecorded` from where that one was. If it has effects
+   * that happened, or may have, the former is refused without `repeatEffects`.
+   */
   async requeue(dlqId: string, { by, ...repeating }: By & Repeating): Promise<JobHandle> {
     const authority = { tenantId: null, actor: `operator:${by}` };
     const job = await requeue(this.#engine, dlqId, { ...authority, ...repeating });

@@ -53,6 +53,7 @@ test('JOB-1 the fields of a job', () => {
     next_retry_at: null,
     dlq_id: 'dlq_job_00000001',
     requeued_from: null,
+    continues: null,
     result_json: null,
     queue: 'default',
     priority: 0,

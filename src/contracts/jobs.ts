@@ -72,6 +72,8 @@ export type JobView = {
   readonly result_json: unknown;
   readonly dlq_id: string | null;
   readonly requeued_from: string | null;
+  /** The job whose record this one goes on with. */
+  readonly continues: string | null;
   readonly queue: string;
   readonly priority: number;
   readonly scheduled_at: string;
@@ -96,6 +98,7 @@ export function jobView(job: Job): JobView {
     result_json: payloadValue(job.result),
     dlq_id: job.deadLetter && job.deadLetter.dlqId,
     requeued_from: job.spec.requeuedFrom,
+    continues: job.spec.continues && job.spec.continues.jobId,
     queue: job.spec.queue,
     priority: job.spec.priority,
     scheduled_at: utc(job.spec.scheduledAt),

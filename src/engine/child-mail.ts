@@ -3,7 +3,7 @@ import { BUCKETS, newJobId } from '../kernel/index.js';
 import type { NewOutboxEntry } from '../ports/store.js';
 import { drawnFrom } from './drawn-from.js';
 
-/** What parents and children send each other, by way of the outbox of whoever decides it. */
+/** What parents and children send each other, and a job to the one that goes on with it, by way of the outbox of whoever decides it. */
 export type ChildMail =
   | { readonly kind: 'child.start'; readonly spec: JobSpec; readonly input: JsonText }
   | { readonly kind: 'child.cancel'; readonly childId: string }
@@ -12,7 +12,8 @@ export type ChildMail =
       readonly parentId: string;
       readonly key: string;
       readonly payload: JsonText;
-    };
+    }
+  | { readonly kind: 'signal'; readonly jobId: string; readonly key: string; readonly payload: JsonText };
 
 /** How a child ended, as its parent's step sees it. */
 export type ChildEnd =
@@ -39,6 +40,14 @@ export function childEnded(job: Job, now: Timestamp): NewOutboxEntry | null {
     payload: JSON.stringify(endOf(job)),
   };
   return entry(`${jobId}:ended`, mail, now);
+}
+
+/** A signal for the job that goes on with the one that it was sent to. */
+export function signalAgain(
+  signal: { readonly jobId: string; readonly key: string; readonly payload: JsonText },
+  now: Timestamp,
+): NewOutboxEntry {
+  return entry(`${signal.jobId}:signal:${signal.key}`, { kind: 'signal', ...signal }, now);
 }
 
 export function childWaitKey({ step, occurrence }: Pick<Wait, 'step' | 'occurrence'>): string {

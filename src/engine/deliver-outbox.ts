@@ -1,7 +1,8 @@
 import { PawlError } from '../errors.js';
-import { decide, NO_STEPS } from '../kernel/index.js';
-import type { CommitItem, OutboxEntry, OutboxOutcome } from '../ports/store.js';
+import { decide, NO_STEPS, type ParentRef } from '../kernel/index.js';
+import type { CommitItem, Message, OutboxEntry, OutboxOutcome } from '../ports/store.js';
 import { childWaitKey, type ChildEnd, type ChildMail } from './child-mail.js';
+import { continuing } from './continuing.js';
 import type { Engine } from './engine.js';
 import { give } from './give.js';
 import { eachApart } from './each-apart.js';
@@ -32,7 +33,11 @@ export async function deliverOutbox(engine: Engine, { leaseMs }: { leaseMs: numb
 
   await engine.subscriptions.refreshIfStale();
   const refused = await startChildren(engine, await wantedStarts(engine, taken));
-  const untold = await tellParents(engine, [...of('child.ended'), ...refused]);
+  const ends = [...of('child.ended'), ...refused].map(({ parentId, ...end }) => ({
+    jobId: parentId,
+    ...end,
+  }));
+  const untold = await putMessages(engine, [...ends, ...of('signal')]);
   const missing = new Set<string>();
   const unfit = await eachApart(engine, of('child.cancel'), {
     doing: 'cancelling a child',
@@ -61,6 +66,8 @@ function recipientOf(mail: ChildMail): string {
       return mail.childId;
     case 'child.ended':
       return mail.parentId;
+    case 'signal':
+      return mail.jobId;
   }
 }
 
@@ -108,42 +115,48 @@ async function startChildren(
       const commandId = `${spec.jobId}:start`;
       const { events } = decision;
       const outbox = engine.subscriptions.lettersFor(spec, { rev: 1, events });
-      items.push(prepareCommit(null, { jobId: spec.jobId, commandId, events }, { outbox }));
+      const extras = { outbox, identities: continuing(spec) };
+      items.push(prepareCommit(null, { jobId: spec.jobId, commandId, events }, extras));
     } else if (spec.parent !== null && (await engine.store.load(spec.jobId)).found === null) {
       // The child that another bearer starts all the same, by a clock that stood still, ends like this too.
       const isTooLate = spec.deadlineAt !== null && spec.deadlineAt <= create.now;
-      const end: ChildEnd = {
-        status: 'failed',
-        code: isTooLate ? 'DEADLINE_EXCEEDED' : decision.code,
-        message: 'the child could not be started',
-      };
-      const { jobId: parentId } = spec.parent;
-      const payload = JSON.stringify(end);
-      refused.push({ kind: 'child.ended', parentId, key: childWaitKey(spec.parent), payload });
+      refused.push(notStarted(spec.parent, isTooLate ? 'DEADLINE_EXCEEDED' : decision.code));
     }
   }
   if (items.length === 0) return refused;
-  const { told } = await send(engine, items, { goOn: patience(engine) });
-  for (const { job, outbox } of items) {
+  const { told, replies } = await send(engine, items, { goOn: patience(engine) });
+  for (const [index, { job, outbox }] of items.entries()) {
+    const reply = replies[index];
+    const isTaken = reply?.ok === false && reply.code === 'IDENTITY_TAKEN';
+    // Somebody has requeued the child that it was to go on with: there cannot be two.
+    if (isTaken && !reply.owners.includes(job?.spec.jobId ?? '') && job?.spec.parent)
+      refused.push(notStarted(job.spec.parent, 'CONTINUED_ALREADY'));
     engine.announceMail(outbox);
     if (job) engine.announce(job, { told });
   }
   return refused;
 }
 
+/** What a parent is told of a child that cannot be started. */
+function notStarted(parent: ParentRef, code: string): MailOf<'child.ended'> {
+  const end: ChildEnd = { status: 'failed', code, message: 'the child could not be started' };
+  const payload = JSON.stringify(end);
+  return { kind: 'child.ended', parentId: parent.jobId, key: childWaitKey(parent), payload };
+}
+
 /**
- * Everything is written down first, so that a parent that wakes finds all of its children's ends at once. Answers with the parents that
+ * Everything is written down first, so that a parent that wakes finds all of its children's ends at once. Answers with the jobs that
  * could not be told.
  */
-function tellParents(engine: Engine, ends: readonly MailOf<'child.ended'>[]): Promise<string[]> {
+function putMessages(engine: Engine, messages: readonly Omit<Message, 'receivedAt'>[]): Promise<string[]> {
   const written = Promise.all(
-    ends.map(({ parentId, key, payload }) => engine.store.putMessage({ jobId: parentId, key, payload })),
+    messages.map(({ jobId, key, payload }) => engine.store.putMessage({ jobId, key, payload })),
   );
   return written.then(() =>
-    eachApart(engine, [...new Set(ends.map(({ parentId }) => parentId))], {
-      doing: 'telling a parent',
-      nameOf: (parentId) => parentId,
-      work: (parentId) => deliverInbox(engine, parentId),
+    eachApart(engine, [...new Set(messages.map(({ jobId }) => jobId))], {
+      doing: 'telling a job of its messages',
+      nameOf: (jobId) => jobId,
+      work: (jobId) => deliverInbox(engine, jobId),
     }),
   );
 }

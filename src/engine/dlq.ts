@@ -1,21 +1,12 @@
 import { ERRORS, PawlError } from '../errors.js';
-import {
-  BUCKETS,
-  type DlqAction,
-  type DlqItem,
-  type DlqStatus,
-  type Job,
-  type JobSpec,
-} from '../kernel/index.js';
+import { BUCKETS, type DlqAction, type DlqItem, type DlqStatus, type Job } from '../kernel/index.js';
 import { recordAudit } from './audit.js';
 import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
-import { expectNoneHappened } from './outside-effects.js';
 import { ownJob } from './own-job.js';
 import { pause } from './pause.js';
 import { putOwnDlqItem } from './put-own.js';
-import { createItem } from './start-jobs.js';
-import { patience, sendOne } from './send.js';
+import { expectAgreed, startSuccessor, successorOf, type Repeating } from './successor.js';
 
 /** Which items: all that fit every member that is given. */
 export type DlqFilter = {
@@ -55,9 +46,6 @@ export async function* dlqItems(
 
 const PAGE = 200;
 
-/** Whether effects that happened, or may have, are entered once more. Without it there is no new job where there are any. */
-export type Repeating = { readonly repeatEffects?: boolean };
-
 /**
  * Starts a new job in the place of one that failed, with its settings and its input. The item says so in the same commit,
  * so two operators cannot both do it.
@@ -67,6 +55,7 @@ export async function requeue(
   dlqId: string,
   {
     jobId = engine.newId(engine.random.int(BUCKETS)),
+    keepRecorded = false,
     repeatEffects = false,
     ...authority
   }: Authority & Repeating & { readonly jobId?: string },
@@ -81,36 +70,15 @@ export async function requeue(
       detail: `job ${item.jobId} of dead letter '${dlqId}' was purged`,
     });
   }
-  if (!repeatEffects) await expectNoneHappened(engine, item.jobId);
-  const spec = { ...successorOf(engine, found.job.spec, jobId), requeuedFrom: dlqId };
+  const repeating = { keepRecorded, repeatEffects };
+  const successor = await successorOf(engine, found.job, { jobId, input: item.payload, ...repeating });
+  const spec = { ...successor.spec, requeuedFrom: dlqId };
   const action: DlqAction = { action: 'requeue', by: authority.actor, at: engine.now(), reason: null };
   const dlqItem = next(item, action, { status: 'requeued', requeuedAs: spec.jobId });
-  const commit = createItem(engine, { spec, input: item.payload, identities: [] }, authority.actor, {
-    dlqItem,
-  });
-  const reply = await sendOne(engine, commit, { goOn: patience(engine) });
-  if (!reply.ok || commit.job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
-  engine.announce(commit.job);
+  const job = await startSuccessor(engine, { ...successor, spec }, { actor: authority.actor, dlqItem });
+  if (job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
   await recordAudit(engine, { tenantId: item.tenantId, subject: dlqId, ...action });
-  return commit.job;
-}
-
-/** The same work, as a job of its own: nobody waits for it any more, and its key was the old one's. */
-export function successorOf(engine: Engine, spec: JobSpec, jobId: string): JobSpec {
-  const now = engine.now();
-  return {
-    ...spec,
-    jobId,
-    taskId: jobId,
-    attemptBase: 0,
-    idempotencyKey: jobId,
-    idempotencyScope: null,
-    scheduledAt: now,
-    deadlineAt: spec.deadlineAt === null ? null : now + (spec.deadlineAt - spec.scheduledAt),
-    parent: null,
-    firedBy: null,
-    requeuedFrom: null,
-  };
+  return job;
 }
 
 export type BulkRequeue = DlqFilter &
@@ -125,23 +93,33 @@ export type BulkRequeue = DlqFilter &
   };
 
 /**
- * Requeues what fits, at no more than the rate. Passed over are items that somebody else has dealt with meanwhile, and, unless they
- * are to be repeated, those with effects that happened.
+ * Requeues what fits, at no more than the rate. Passed over are items that somebody else has dealt with meanwhile, and, unless it is
+ * said what is to become of them, those with effects that happened.
  */
 export async function requeueAll(
   engine: Engine,
-  { actor, dryRun, perSecond, onProgress, signal, repeatEffects = false, ...filter }: BulkRequeue,
+  {
+    actor,
+    dryRun,
+    perSecond,
+    onProgress,
+    signal,
+    keepRecorded = false,
+    repeatEffects = false,
+    ...filter
+  }: BulkRequeue,
 ): Promise<{ readonly requeued: number; readonly passedOver: number }> {
   let requeued = 0;
   let passedOver = 0;
   const startedAt = engine.clock.elapsed();
   const authority = { tenantId: filter.tenantId, actor };
+  const repeating = { keepRecorded, repeatEffects };
   for await (const { dlqId, jobId } of dlqItems(engine, filter, 'open')) {
     signal?.throwIfAborted();
     if (!dryRun && perSecond !== null) await until(engine, startedAt + (requeued * 1_000) / perSecond);
     const isDone = await succeeds(async () => {
-      if (!dryRun) await requeue(engine, dlqId, { ...authority, repeatEffects });
-      else if (!repeatEffects) await expectNoneHappened(engine, jobId);
+      if (dryRun) await expectAgreed(engine, jobId, repeating);
+      else await requeue(engine, dlqId, { ...authority, ...repeating });
     });
     if (isDone) {
       requeued += 1;

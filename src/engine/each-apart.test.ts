@@ -80,7 +80,7 @@ describe('GUA-13 a job that cannot be read holds up no other', () => {
     unreadable.add(bad.job.id);
     await advanceUntil(clock, async () => (await rig.app.counts()).succeeded === 3);
     expect(await good.job.status()).toMatchObject({ status: 'succeeded' });
-    expect(errors).toContain('telling a parent failed');
+    expect(errors).toContain('telling a job of its messages failed');
     unreadable.clear();
     expect(await rig.ended(bad.job)).toMatchObject({ status: 'succeeded' });
     await rig.stop();

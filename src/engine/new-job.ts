@@ -14,7 +14,7 @@ import {
   type RecoveryPolicy,
   type RetryPolicy,
 } from '../kernel/index.js';
-import type { Identity } from '../ports/store.js';
+import type { Identity, NewOutboxEntry } from '../ports/store.js';
 import { toMs, type Duration } from './duration.js';
 import type { Engine } from './engine.js';
 import { sha256 } from './sha256.js';
@@ -80,6 +80,8 @@ export type NewJob = {
   readonly judge?: Judge;
   /** The id was drawn for this very request, so that a job that has it is the one that the request asked for. */
   readonly idIsOwn?: boolean;
+  /** What is sent with its creation. */
+  readonly letters?: readonly NewOutboxEntry[];
 };
 
 /** Scopes that begin so are the engine's own, as names of steps are: no caller's key can come into one. */
@@ -142,6 +144,7 @@ export function newJob(
     parent: parent && { jobId: parent.jobId, step: parent.step, occurrence: parent.occurrence },
     firedBy: null,
     requeuedFrom: null,
+    continues: null,
   };
   const identities: Identity[] = [];
   // A key that was made up here belongs to nobody else, and needs no row to say so.

@@ -1,4 +1,4 @@
-import { eventsOf, evolve, StepLog, type Commit, type Job } from '../kernel/index.js';
+import { eventsOf, evolve, StepLog, type Commit, type Event, type Job } from '../kernel/index.js';
 import type { Store } from '../ports/store.js';
 
 /** Most logs are short, and read with those of others: a store is not asked for a thousand rows before it is known that there are many. */
@@ -24,13 +24,18 @@ export async function readLog(store: Store, jobId: string, fromRev = 1): Promise
 
 /** The steps of a job, from its whole log. */
 export async function readSteps(store: Store, jobId: string): Promise<StepLog> {
+  return foldSteps(eventsIn(await readLog(store, jobId)));
+}
+
+export const eventsIn = (commits: readonly Commit[]): Event[] => commits.flatMap(({ events }) => events);
+
+/** The steps that all the events of a job amount to. */
+export function foldSteps(events: readonly Event[]): StepLog {
   const steps = new StepLog();
   let job: Job | null = null;
-  for (const { events } of await readLog(store, jobId)) {
-    for (const event of events) {
-      steps.apply(job, event);
-      job = evolve(job, event);
-    }
+  for (const event of events) {
+    steps.apply(job, event);
+    job = evolve(job, event);
   }
   return steps;
 }

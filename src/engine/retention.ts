@@ -1,11 +1,15 @@
 import type { Status } from '../kernel/index.js';
 import type { AgedJob, Purge } from '../ports/store.js';
+import { withoutContinued } from './continuing.js';
 import { toMs, type Duration } from './duration.js';
 import type { Engine } from './engine.js';
 import { writeEvidence, type EvidenceSink } from './evidence/evidence-sink.js';
 import { noteAttempts } from './run-attempts.js';
 
-/** How long finished jobs are kept. Those with an open dead letter stay until somebody has dealt with it. */
+/**
+ * How long finished jobs are kept. Those with an open dead letter stay until somebody has dealt with it, and those whose record another
+ * goes on with for as long as that one does.
+ */
 export type Retention = {
   readonly keep: Duration;
   /** Exceptions, by task and by how the job ended. The first that fits counts. */
@@ -52,7 +56,7 @@ export function retentionSweep(engine: Engine, retention: Retention): () => Prom
       limit: PAGE,
       after,
     });
-    const gone = await noteAttempts(engine, aged);
+    const gone = await noteAttempts(engine, await withoutContinued(engine, aged));
     const jobs = evidence === null ? unguarded(gone) : await writeEvidence(engine, evidence, gone);
     // The last round of a sweep always comes here: keys expire even where no job does.
     if (jobs.length > 0 || next === null) await engine.store.purge({ jobs, identityTtlMs });

@@ -1,11 +1,10 @@
 import { rejectionError } from './rejection-error.js';
 import { isTerminal, type Job } from '../kernel/index.js';
-import { requeue, successorOf, type Repeating } from './dlq.js';
+import { requeue } from './dlq.js';
 import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
-import { expectNoneHappened } from './outside-effects.js';
 import { ownJob } from './own-job.js';
-import { startJobs } from './start-jobs.js';
+import { startSuccessor, successorOf, type Repeating } from './successor.js';
 
 /**
  * The work of a job that has ended once more, as a job of its own. One that failed is requeued from the dead-letter queue,
@@ -14,22 +13,26 @@ import { startJobs } from './start-jobs.js';
 export async function retryAsNew(
   engine: Engine,
   jobId: string,
-  { newId, repeatEffects = false, ...authority }: Authority & Repeating & { readonly newId: string },
+  {
+    newId,
+    keepRecorded = false,
+    repeatEffects = false,
+    ...authority
+  }: Authority & Repeating & { readonly newId: string },
 ): Promise<Job> {
   const job = await ownJob(engine, jobId, authority);
   if (!isTerminal(job.status)) {
     const details = { from: job.status, to: 'queued' };
     throw rejectionError({ ok: false, code: 'INVALID_TRANSITION', details }, `retry job ${jobId}`);
   }
+  const repeating = { keepRecorded, repeatEffects };
   const dlqId = job.deadLetter?.dlqId ?? null;
   if (dlqId !== null) {
     const { item } = await engine.store.dlqItem(dlqId);
-    if (item?.status === 'open') return requeue(engine, dlqId, { ...authority, repeatEffects, jobId: newId });
+    if (item?.status === 'open') return requeue(engine, dlqId, { ...authority, ...repeating, jobId: newId });
   }
-  if (!repeatEffects) await expectNoneHappened(engine, jobId);
-  const spec = successorOf(engine, job.spec, newId);
-  const [started] = await startJobs(engine, [{ spec, input: job.input, identities: [], idIsOwn: true }], {
-    actor: authority.actor,
-  });
-  return started?.job ?? job;
+  const successor = await successorOf(engine, job, { jobId: newId, input: job.input, ...repeating });
+  const started = await startSuccessor(engine, successor, { actor: authority.actor });
+  // The same request, once more.
+  return started ?? ownJob(engine, newId, authority);
 }

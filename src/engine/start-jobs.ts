@@ -147,11 +147,13 @@ function decideCreate(engine: Engine, job: NewJob, actor: string): Decided {
 }
 
 function itemOf(engine: Engine, { job, command, events }: Decided, extras: Extras = {}): CommitItem {
-  const { spec, identities } = job;
+  const { spec, identities, letters } = job;
+  const toSubscribers = engine.subscriptions.lettersFor(spec, { rev: 1, events });
+  const outbox = letters === undefined ? toSubscribers : [...toSubscribers, ...letters];
   return prepareCommit(
     null,
     { jobId: spec.jobId, commandId: engine.nextCommandId(), events, commands: [command] },
-    { identities, outbox: engine.subscriptions.lettersFor(spec, { rev: 1, events }), ...extras },
+    { identities, outbox, ...extras },
   );
 }
 

@@ -25,6 +25,9 @@ export type CallErrorCode =
   | 'DLQ_NOT_FOUND'
   | 'DLQ_REQUEUE_CONFLICT'
   | 'EFFECTS_HAPPENED'
+  | 'CONTINUED_ALREADY'
+  | 'CONTINUED_JOB_GONE'
+  | 'CONTINUATION_DIFFERS'
   | 'APPROVAL_REQUIRED'
   | 'CONFIG_INVALID'
   | 'WORKFLOW_INVALID'
@@ -167,7 +170,28 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     retryable: false,
     meaning: 'The job has effects that happened, or may have. A new job in its place would enter them again.',
     advice:
-      'Look at what happened outside. Undo it, or make sure that it may happen twice, and ask with `repeatEffects` (`--repeat-effects`).',
+      'To go on where the job was, with all that is recorded, ask with `keepRecorded` (`--keep-recorded`). To begin from the start, undo what happened outside, or make sure that it may happen twice, and ask with `repeatEffects` (`--repeat-effects`).',
+  },
+  CONTINUED_ALREADY: {
+    class: 'business_rule',
+    retryable: false,
+    meaning: 'Another job goes on with what this one has recorded. Two would both do what is left.',
+    advice: 'Look at the job that is named. If that one has failed, requeue it.',
+  },
+  CONTINUED_JOB_GONE: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The job whose record was to be kept is no longer in the store, so nobody knows what happened.',
+    advice:
+      'Look at what happened outside, then start the work anew. A longer retention keeps finished jobs.',
+  },
+  CONTINUATION_DIFFERS: {
+    class: 'permanent',
+    retryable: false,
+    meaning:
+      'The job keeps what another has recorded, and its handler enters an effect there with other arguments.',
+    advice:
+      'Let the handler ask for the same effect as before at this step, and requeue with `keepRecorded` once more; or give a new effect a new step.',
   },
   APPROVAL_REQUIRED: {
     class: 'validation',

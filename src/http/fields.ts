@@ -27,12 +27,22 @@ export const prose = (most: number) =>
     .regex(/^(?:[^\p{Cc}\p{Cs}]|[\t\n\r])*$/u, 'has a control character or half a character');
 /** For what does the work of a job once more. */
 export const repeating = {
+  keep_recorded: z
+    .boolean()
+    .optional()
+    .default(false)
+    .describe('go on where the job was: what it has recorded is not done again'),
   repeat_effects: z
     .boolean()
     .optional()
     .default(false)
     .describe('enter effects again that happened, or may have'),
 };
+/** The same as the engine has it. */
+export const repeatingOf = (body: { keep_recorded: boolean; repeat_effects: boolean }) => ({
+  keepRecorded: body.keep_recorded,
+  repeatEffects: body.repeat_effects,
+});
 /** Any JSON value. Whether it is too large is for the engine to say, which knows the payload's own limits. */
 export const payload = z.unknown();
 

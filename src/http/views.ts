@@ -21,6 +21,7 @@ export const jobView = z.strictObject({
   result_json: z.unknown(),
   dlq_id: z.string().nullable(),
   requeued_from: z.string().nullable(),
+  continues: z.string().nullable(),
   queue: z.string(),
   priority: z.int(),
   scheduled_at: utcTime,

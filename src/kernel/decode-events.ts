@@ -6,8 +6,11 @@ import * as is from './shape.js';
 type RawEvent = Readonly<Record<string, unknown>>;
 /** Step n turns an event as version n+1 wrote it into one as version n+2 would have. */
 type Upgrade = (event: RawEvent) => RawEvent;
-/** Version 2 leaves out nulls, version 3 also what is usual or clear; each can read what the one before wrote as it stands. */
-const UPGRADES: readonly Upgrade[] = [(event) => event, (event) => event];
+/**
+ * Version 2 leaves out nulls, version 3 also what is usual or clear, version 4 says which job a job goes on with; each can read what the one
+ * before wrote as it stands.
+ */
+const UPGRADES: readonly Upgrade[] = [(event) => event, (event) => event, (event) => event];
 
 export type Decoded =
   | { readonly ok: true; readonly events: readonly Event[] }

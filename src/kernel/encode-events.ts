@@ -8,7 +8,7 @@ import { isNamedAfter } from './usual.js';
  * any event's fields takes a new number, a step in UPGRADES, and a new golden file beside the old ones. A release
  * that can read a new version must be out everywhere before one writes it.
  */
-export const CODEC_VERSION = 3;
+export const CODEC_VERSION = 4;
 
 /**
  * Events that hold user data: in which field, and how the rest is written. The payload goes on a line of its own.

@@ -32,6 +32,7 @@ function named(spec: JobSpec): string {
   if (spec.parent !== null) text += `,"parent":${JSON.stringify(spec.parent)}`;
   if (spec.firedBy !== null) text += `,"firedBy":${JSON.stringify(spec.firedBy)}`;
   if (spec.requeuedFrom !== null) text += `,"requeuedFrom":${quote(spec.requeuedFrom)}`;
+  if (spec.continues !== null) text += `,"continues":${JSON.stringify(spec.continues)}`;
   return text;
 }
 

@@ -34,6 +34,12 @@ export type ParentRef = { readonly jobId: string; readonly step: string; readonl
 /** One firing of a schedule. The pair is unique, so that a firing makes one job. */
 export type FiringRef = { readonly scheduleId: string; readonly fireAt: Timestamp };
 
+/**
+ * The job before, whose record this one goes on with: what it recorded is not done again. `origin` is the first in such a row: effects
+ * keep the keys that they would have there, so that receivers know them again.
+ */
+export type ContinuedRef = { readonly jobId: string; readonly origin: string };
+
 /** What was asked for. Fixed when the job is created. */
 export type JobSpec = {
   readonly jobId: string;
@@ -73,6 +79,7 @@ export type JobSpec = {
   readonly firedBy: FiringRef | null;
   /** The dead-letter item that this job was requeued from. */
   readonly requeuedFrom: string | null;
+  readonly continues: ContinuedRef | null;
 };
 
 export type DeadLetter = {
@@ -125,6 +132,11 @@ export function attemptOf(job: Job): number {
 /** The idempotency key of the current execution, as its attempt record and its handler see it. */
 export function attemptKeyOf(job: Job): string {
   return `${job.spec.jobId}:${job.retryCount}`;
+}
+
+/** Whose id is in the keys of a job's effects: its own, unless it goes on with what another has begun. */
+export function originOf({ jobId, continues }: Pick<JobSpec, 'jobId' | 'continues'>): string {
+  return continues?.origin ?? jobId;
 }
 
 /** Blocked on people only: every open wait is for a signal, approval or message, and none of them expires. */

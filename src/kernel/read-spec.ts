@@ -1,5 +1,12 @@
 import * as field from './field.js';
-import { RECOVERY_POLICIES, SCHEDULE_TYPES, type FiringRef, type JobSpec, type ParentRef } from './job.js';
+import {
+  RECOVERY_POLICIES,
+  SCHEDULE_TYPES,
+  type ContinuedRef,
+  type FiringRef,
+  type JobSpec,
+  type ParentRef,
+} from './job.js';
 import * as is from './shape.js';
 import { traceOf, USUAL } from './usual.js';
 import { SIGNAL_KEY } from './wait.js';
@@ -12,6 +19,10 @@ const parent = is.object<ParentRef>((it) => ({
 const firing = is.object<FiringRef>((it) => ({
   scheduleId: field.id(it.scheduleId),
   fireAt: is.timestamp(it.fireAt),
+}));
+const continued = is.object<ContinuedRef>((it) => ({
+  jobId: field.jobId(it.jobId),
+  origin: field.jobId(it.origin),
 }));
 const versionName = is.text(100);
 const anyPriority = is.integer({ min: -1_000_000, max: 1_000_000 });
@@ -52,6 +63,7 @@ function specWith({ object, may, usually, orJobId, traceId }: Absences): is.Read
   const parentRef = may(parent);
   const firedBy = may(firing);
   const requeuedFrom = may(field.id);
+  const continues = may(continued);
   return object<JobSpec>((it) => {
     const jobId = field.jobId(it.jobId);
     return {
@@ -81,6 +93,7 @@ function specWith({ object, may, usually, orJobId, traceId }: Absences): is.Read
       parent: parentRef(it.parent),
       firedBy: firedBy(it.firedBy),
       requeuedFrom: requeuedFrom(it.requeuedFrom),
+      continues: continues(it.continues),
     };
   });
 }

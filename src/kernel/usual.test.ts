@@ -52,6 +52,7 @@ describe('what is usual', () => {
     { parent: { jobId: 'job_parent_1', step: 'ship', occurrence: 1 } },
     { firedBy: { scheduleId: 'nightly', fireAt: T0 } },
     { requeuedFrom: 'dlq_job_before' },
+    { continues: { jobId: 'job_before_2', origin: 'job_before_1' } },
   ])('%o is, and does not stick to the jobs after it', (unusual) => {
     const [plain, events] = [created(USUAL), created({ ...USUAL, ...unusual })];
     expect(decodeEvents(encodeEvents(plain))).toEqual({ ok: true, events: plain });

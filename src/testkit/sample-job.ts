@@ -32,6 +32,7 @@ export function aJobSpec(overrides: Partial<JobSpec> = {}): JobSpec {
     parent: null,
     firedBy: null,
     requeuedFrom: null,
+    continues: null,
     ...overrides,
   };
 }

@@ -1,6 +1,7 @@
 import { PawlError } from '../errors.js';
-import { stepKey, type Wait } from '../kernel/index.js';
+import { stepKey, type ContinuedRef, type StepRef, type Wait } from '../kernel/index.js';
 import { childIdOf, childStart, childWaitKey, type ChildEnd } from '../engine/child-mail.js';
+import { childContinuation } from '../engine/inherited.js';
 import { newJob, type StartOptions } from '../engine/new-job.js';
 import type { Execution } from './execution.js';
 import { never } from './never.js';
@@ -51,7 +52,7 @@ async function startOnce(
   task: TaskDefinition,
   { input, options }: { input: unknown; options: CallOptions },
 ): Promise<void> {
-  const { attempt, engine, replay } = execution;
+  const { attempt, engine, replay, inherited } = execution;
   const { job } = attempt;
   const read = await execution.during(() => task.readInput(input, `the input of child '${task.name}'`));
   const { spec } = newJob(engine, task, {
@@ -61,8 +62,9 @@ async function startOnce(
     parent: { ...wait, jobId: job.spec.jobId, childId: childIdOf(job, wait) },
   });
   const known = attempt.steps.get(wait);
+  const before = inherited?.child(wait) ?? null;
   if (known !== undefined) {
-    const child = known.kind === 'wait' ? known.child : null;
+    const child = known.kind === 'wait' ? (known.child ?? before) : null;
     if (child?.task !== task.name || child.inputHash !== spec.inputHash) {
       return replay.leave(
         wait,
@@ -74,9 +76,22 @@ async function startOnce(
     return;
   }
   await execution.during(() => replay.caughtUp(wait));
+  // One that has ended well in the place of this need not be started.
+  if (before?.inputHash === spec.inputHash && before.task === task.name && inherited?.ended(wait)) return;
+  const continues = await continuationFor(execution, { ...wait, task: task.name });
   const child = { childId: spec.jobId, task: task.name, inputHash: spec.inputHash };
   await execution.give(
     { type: 'start-child', wait, child },
-    { extras: { outbox: [childStart(spec, read.text, engine.now())] } },
+    { extras: { outbox: [childStart({ ...spec, continues }, read.text, engine.now())] } },
   );
+}
+
+/** The job that a child goes on with, in a job that goes on with another itself. */
+function continuationFor(
+  execution: Execution,
+  child: StepRef & { readonly task: string },
+): Promise<ContinuedRef | null> | null {
+  const { engine, inherited } = execution;
+  if (inherited === null) return null;
+  return execution.read(() => childContinuation(engine.store, inherited, child));
 }

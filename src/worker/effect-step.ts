@@ -7,6 +7,7 @@ import {
   type JsonText,
 } from '../kernel/index.js';
 import { rejectionError } from '../engine/rejection-error.js';
+import { adoptResult, adoptUnknown, inheritedEntry } from './adopt-effect.js';
 import { settle } from './effect-barrier.js';
 import type { EffectDefinition } from './effect-definition.js';
 import { enter } from './effect-entry.js';
@@ -59,6 +60,11 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
   if (known?.kind !== 'effect' || known.state === 'closed')
     await execution.during(() => replay.caughtUp(use, { isKnown: known !== undefined }));
   else replay.visit(use);
+  const inherited = execution.inherited === null ? null : await inheritedEntry(execution, use);
+  if (inherited?.kind === 'happened') {
+    await execution.takeOver(use, () => adoptResult(execution, use, inherited.result));
+    return null;
+  }
   const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;
   const { step, occurrence, effectKey, inputText } = use;
   const answer = await execution.ask(
@@ -78,7 +84,7 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
   );
   if (answer === 'moved') return null;
   if (answer.ok) {
-    await enter(execution, use);
+    await (inherited === null ? enter(execution, use) : adoptUnknown(execution, use));
     return null;
   }
   switch (answer.code) {

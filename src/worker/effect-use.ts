@@ -2,6 +2,7 @@ import { PawlError } from '../errors.js';
 import {
   canonicalJson,
   effectKeyText,
+  originOf,
   stepKey,
   type EffectStep,
   type EntryFacts,
@@ -34,14 +35,14 @@ export async function catchUp(
   await execution.give({ type: 'record-effect', step, occurrence, entry, result: storedResult });
 }
 
-/** What the store, and this process, know about the latest entry. */
+/** What the store, and this process, know about the latest entry: of this job, unless another is named. */
 export async function factsOf(
   execution: Execution,
-  ref: StepRef,
+  ref: StepRef & { readonly jobId?: string },
   { entry, worker }: EffectStep,
 ): Promise<EntryFacts> {
   const { engine, attempt, around } = execution;
-  const { jobId } = attempt.job.spec;
+  const { jobId = attempt.job.spec.jobId } = ref;
   const { results } = await execution.read(() => engine.store.effects(jobId));
   const stored = results.find(
     (one) => one.step === ref.step && one.occurrence === ref.occurrence && one.entry === entry,
@@ -66,9 +67,8 @@ export function useOf(
   input: unknown,
 ): EffectUse {
   const inputText = toJsonText(input, `the input of effect '${effect.name}'`);
-  const { jobId } = execution.attempt.job.spec;
   const text = effectKeyText({
-    jobId,
+    jobId: originOf(execution.attempt.job.spec),
     stepKey: stepKey(ref),
     tool: effect.name,
     args: canonicalJson(inputText),

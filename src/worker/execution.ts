@@ -8,6 +8,7 @@ import {
   type StepRef,
 } from '../kernel/index.js';
 import type { Engine } from '../engine/engine.js';
+import type { Inherited } from '../engine/inherited.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { backoffMs } from '../engine/repeat.js';
 import type { Tracing } from '../ports/tracing.js';
@@ -39,18 +40,26 @@ export class Execution {
   readonly attempt: Attempt;
   readonly replay: Replay;
   readonly around: Surroundings;
+  /** Null for a job that goes on with no other's record, as nearly all do. */
+  readonly inherited: Inherited | null;
   /** Made with the first step, or the first wait: the shortest handlers have none. */
   #uses: StepUses | null = null;
   #waits: Waits | null = null;
   #undos: Set<() => unknown> | null = null;
   #busy = 0;
+  #takingOver: Promise<unknown> = Promise.resolve();
   #returned = false;
 
-  constructor(around: Surroundings, attempt: Attempt, replay: Replay) {
+  constructor(
+    around: Surroundings,
+    attempt: Attempt,
+    { replay, inherited }: { readonly replay: Replay; readonly inherited: Inherited | null },
+  ) {
     this.engine = around.engine;
     this.around = around;
     this.attempt = attempt;
     this.replay = replay;
+    this.inherited = inherited;
     replay.onIdle = () => this.#waits?.considerSuspending();
   }
 
@@ -80,7 +89,7 @@ export class Execution {
 
   /** Begins a step. Whoever does ends it too, before the handler hears of it. */
   begin(step: string, kind: StepKind): StepRef {
-    this.#uses ??= new StepUses(this.attempt.steps.checkpoint?.occurrences ?? NOTHING_COUNTED);
+    this.#uses ??= new StepUses(this.#counts(this.attempt.steps.checkpoint?.occurrences ?? NOTHING_COUNTED));
     return this.#uses.begin(step, kind);
   }
 
@@ -95,7 +104,27 @@ export class Execution {
 
   /** Goes on from a checkpoint as whoever begins there will. */
   countFrom(counted: Counts): void {
-    this.#uses?.countFrom(counted);
+    this.#uses?.countFrom(this.#counts(counted));
+  }
+
+  /**
+   * Takes over what a job before has recorded for a step. One after the other, in the order of its record: what raced then has the same
+   * winner now.
+   */
+  takeOver<T>(ref: StepRef, record: () => Promise<T>): Promise<T> {
+    return this.during(async () => {
+      await this.replay.deliver(ref);
+      const taken = this.#takingOver.then(record);
+      this.#takingOver = taken.catch(() => undefined);
+      return taken;
+    }) as Promise<T>;
+  }
+
+  /** Where the job's own counts say nothing of a name, those of the jobs before it do. */
+  #counts(own: Counts): Counts {
+    const before = this.inherited?.checkpoint ?? null;
+    if (before === null) return own;
+    return Object.fromEntries([...Object.entries(before.occurrences), ...Object.entries(own)]);
   }
 
   /** While `work` goes on, the handler is not idle. What is there at once is not waited for. */

@@ -35,7 +35,7 @@ export class Replay {
   readonly #optional: Set<string>;
   /** Effects of this attempt of which even `reconcile` could not tell. */
   readonly #untold: ReadonlySet<string>;
-  /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
+  /** An earlier attempt, or a job before, may have gone another way: after its failure nothing says that this one must follow. */
   readonly #strict: boolean;
   /** What the handler has to ask for before anything behind it is handed out. What is at the front may have been asked for. */
   #ahead: Placed[];
@@ -51,9 +51,11 @@ export class Replay {
   /** Told why the handler has left its recorded path, once. */
   onLeft: ((error: PawlError) => void) | null = null;
 
-  constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
+  /** `inherited`: steps whose results a job before has recorded, in that order, ahead of all that this one has. */
+  constructor(alarms: Alarms, job: Job, commits: readonly Commit[], inherited: readonly string[] = []) {
     this.#alarms = alarms;
-    const recorded = commits.length === 0 ? NOTHING : recordedIn(commits);
+    const isFirst = commits.length === 0 && inherited.length === 0;
+    const recorded = isFirst ? NOTHING : recordedIn(commits, inherited);
     const { results, failures, unvisited, begun, optional, untold, ahead, size, aStepFailed } = recorded;
     this.#results = results;
     this.#failures = failures;
@@ -64,7 +66,7 @@ export class Replay {
     this.#untold = untold;
     this.#ahead = ahead.toReversed();
     this.#next = size;
-    this.#strict = job.retryCount === 0 && !aStepFailed;
+    this.#strict = job.retryCount === 0 && !aStepFailed && job.spec.continues === null;
   }
 
   /** Called when every result that was asked for has been handed out. */

@@ -1,4 +1,4 @@
-import type { PawlError } from '../errors.js';
+import { PawlError } from '../errors.js';
 import {
   attemptKeyOf,
   attemptOf,
@@ -8,9 +8,10 @@ import {
   type Job,
 } from '../kernel/index.js';
 import { failureOf } from '../engine/failure-of.js';
+import { readInherited, type Inherited } from '../engine/inherited.js';
 import { toJsonText } from '../engine/json-text.js';
 import { rejectionError } from '../engine/rejection-error.js';
-import type { Loaded } from '../ports/store.js';
+import type { Loaded, Store } from '../ports/store.js';
 import { Attempt, type HeldCommand } from './attempt.js';
 import { Execution, type Surroundings } from './execution.js';
 import { HeldJob } from './held-job.js';
@@ -28,6 +29,8 @@ export type Prepared = {
   readonly attempt: Attempt;
   readonly execution: Execution;
   readonly skipCheckpoints: readonly Checkpoint[];
+  /** Why it cannot be run after all. */
+  readonly unfit: PawlError | null;
 };
 
 /**
@@ -40,23 +43,42 @@ export function prepareAttempt(
   { ignoreCheckpoints = false }: { ignoreCheckpoints?: boolean } = {},
 ): Prepared | Promise<Prepared> {
   const { job } = head;
-  if (job.rev <= FRESH_REV) return prepared(around, head, nothingPast());
-  const reading = readPast(around.engine.store, job, { ignoreCheckpoints });
-  return reading.then((past) => prepared(around, head, past));
+  if (job.rev <= FRESH_REV && job.spec.continues === null) return prepared(around, head, nothingPast());
+  const { store } = around.engine;
+  const reading = Promise.all([readPast(store, job, { ignoreCheckpoints }), readBefore(store, job)]);
+  return reading.then(([past, before]) => prepared(around, head, past, before));
 }
 
-function prepared(around: Surroundings, head: Loaded, past: Past): Prepared {
+/** What the jobs before have recorded. That one of them is gone is for this one's log to tell. */
+async function readBefore(store: Store, { spec: { continues } }: Job): Promise<Inherited | PawlError | null> {
+  if (continues === null) return null;
+  try {
+    return await readInherited(store, continues);
+  } catch (error) {
+    if (error instanceof PawlError && error.code === 'CONTINUED_JOB_GONE') return error;
+    throw error;
+  }
+}
+
+function prepared(
+  around: Surroundings,
+  head: Loaded,
+  past: Past,
+  before: Inherited | PawlError | null = null,
+): Prepared {
   const { engine } = around;
   const { steps, commits, skippedCheckpoints } = past;
-  const replay = new Replay(engine.alarms, head.job, commits);
+  const unfit = before instanceof PawlError ? before : null;
+  const inherited = before instanceof PawlError ? null : before;
+  const replay = new Replay(engine.alarms, head.job, commits, inherited?.order);
   const attempt = new Attempt(engine, head, { steps, replay });
-  const execution = new Execution(around, attempt, replay);
-  return { attempt, execution, skipCheckpoints: skippedCheckpoints };
+  const execution = new Execution(around, attempt, { replay, inherited });
+  return { attempt, execution, skipCheckpoints: skippedCheckpoints, unfit };
 }
 
 /** Runs the handler of a claimed job until the attempt is over, one way or another. Never throws. */
 export async function runAttempt(
-  { attempt, execution, skipCheckpoints }: Prepared,
+  { attempt, execution, skipCheckpoints, unfit }: Prepared,
   task: TaskDefinition,
 ): Promise<void> {
   const { engine } = execution;
@@ -67,6 +89,7 @@ export async function runAttempt(
   if (hooks.attemptStarted) callHook(engine.log, 'attemptStarted', () => hooks.attemptStarted?.(info));
   const span = tracing?.execution(info) ?? null;
   const handle = async () => {
+    if (unfit !== null) throw unfit;
     const read = task.readStored(attempt.job.input, `the input of '${task.name}'`);
     const input = read instanceof Promise ? await read : read;
     const held = new HeldJob(execution, { input, job: info, skipCheckpoints });

@@ -91,8 +91,8 @@ function retryOf(step: string, asked: Partial<RetryPolicy>): RetryPolicy {
 }
 
 /** Nothing is known of it, and nothing that is has yet to come. */
-export function isNew({ attempt, replay }: Execution, ref: StepRef): boolean {
-  return replay.isCaughtUp && attempt.steps.get(ref) === undefined;
+function isNew({ attempt, replay, inherited }: Execution, ref: StepRef): boolean {
+  return inherited === null && replay.isCaughtUp && attempt.steps.get(ref) === undefined;
 }
 
 /** The recorded result; null if the body is to be run. A failure that is final for this attempt is thrown again. */
@@ -114,7 +114,17 @@ export async function recordOf(execution: Execution, ref: StepRef): Promise<{ ou
     await execution.pauseUntil(known.nextTryAt, ref.step);
   }
   await execution.during(() => replay.caughtUp(ref));
-  return null;
+  return takeOver(execution, ref);
+}
+
+/** The result that a job before has recorded, recorded here as well. */
+async function takeOver(execution: Execution, ref: StepRef): Promise<{ output: string } | null> {
+  const output = execution.inherited?.output(ref) ?? null;
+  if (output === null) return null;
+  return execution.takeOver(ref, async () => {
+    await execution.give({ type: 'record-step', ...ref, startedAt: execution.engine.now(), output });
+    return { output };
+  });
 }
 
 /** When the step is tried again; null if it has given up. */

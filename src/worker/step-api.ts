@@ -31,7 +31,10 @@ export function stepApi(
     const ref = execution.begin(asked.step, kind);
     try {
       const key = kind === 'sleep' ? `timer:${stepKey(ref)}` : asked.key;
-      const { outcome, payload } = await execution.waits.wait({ ...asked, ...ref, key });
+      // What a job before has slept of it need not be slept again.
+      const begun = kind === 'sleep' ? (execution.inherited?.sleepsUntil(ref) ?? null) : null;
+      const expiresAt = begun ?? asked.expiresAt;
+      const { outcome, payload } = await execution.waits.wait({ ...asked, ...ref, key, expiresAt });
       return outcome === 'received' ? (JSON.parse(payload ?? 'null') as unknown) : undefined;
     } finally {
       execution.end(ref);
@@ -74,7 +77,7 @@ export function stepApi(
       if (execution.hasStepped) {
         throw new PawlError('CHECKPOINT_MISPLACED', { detail: 'step.resume() came after another step' });
       }
-      const saved = attempt.steps.checkpoint;
+      const saved = attempt.steps.checkpoint ?? execution.inherited?.checkpoint;
       return JSON.parse(saved?.state ?? toJsonText(initial, 'the initial state of the loop')) as unknown;
     },
     async checkpoint(state: unknown): Promise<void> {

@@ -65,7 +65,11 @@ test(
     const all = Array.from({ length: 60_000 }, (_, index) => ({ step: 'each', occurrence: index + 1 }));
     const recorded = { type: 'step.recorded', at: T0, actor: 'client', startedAt: T0, output: '1' } as const;
     const commits = [{ jobId: 'job', rev: 3, events: all.map((ref) => ({ ...recorded, ...ref })) }];
-    const replay = new Replay(new Alarms(fakeClock(T0)), { retryCount: 0 } as Job, commits);
+    const replay = new Replay(
+      new Alarms(fakeClock(T0)),
+      { retryCount: 0, spec: { continues: null } } as Job,
+      commits,
+    );
     const handedOut: number[] = [];
     await Promise.all(
       all.toReversed().map(async (ref) => {

@@ -13,15 +13,17 @@ import {
   command,
   examples,
   numberOption,
-  repeatOption,
+  repeatingOf,
+  repeatingOptions,
   tenantOption,
   type Flags,
   type Register,
+  type RepeatingFlags,
   type Shell,
 } from '../shell.js';
 import { sheet, table } from '../table.js';
 
-type Options = Flags & { readonly tenant?: string; readonly by: string; readonly repeatEffects?: boolean };
+type Options = Flags & RepeatingFlags & { readonly tenant?: string; readonly by: string };
 type FilterOptions = Options & { readonly task?: string; readonly error?: string };
 type ListOptions = FilterOptions & { readonly status: DlqStatus | 'all'; readonly limit: number };
 type BulkOptions = FilterOptions & { readonly rate?: number; readonly dryRun?: boolean };
@@ -46,21 +48,21 @@ export const registerDlq: Register = (program, shell) => {
     );
   examples(show, 'pawl dlq show dlq_01JZ…');
 
-  const one = command(dlq, 'requeue <dlq-id>', 'Start a new job in the place of the one that failed.')
+  const one = repeatingOptions(
+    command(dlq, 'requeue <dlq-id>', 'Start a new job in the place of the one that failed.'),
+  )
     .addOption(tenantOption())
     .addOption(byOption())
-    .addOption(repeatOption())
     .action((id: string, _options: unknown, self: Command) =>
       shell.ends(requeueItem(shell, id, self.optsWithGlobals<Options>())),
     );
-  examples(one, 'pawl dlq requeue dlq_01JZ… --by ann');
+  examples(one, 'pawl dlq requeue dlq_01JZ… --by ann', 'pawl dlq requeue dlq_01JZ… --keep-recorded');
 
-  const all = command(dlq, 'requeue-all', 'Requeue every open dead letter that fits.')
+  const all = repeatingOptions(command(dlq, 'requeue-all', 'Requeue every open dead letter that fits.'))
     .option('--task <name>', 'only those of this task')
     .option('--error <code>', 'only those with this error code')
     .addOption(numberOption('--rate <n>', 'at most so many each second', { least: 1 }))
     .option('--dry-run', 'only say how many there are')
-    .addOption(repeatOption())
     .addOption(tenantOption())
     .addOption(byOption())
     .action((_options: unknown, self: Command) =>
@@ -161,7 +163,7 @@ function requeueItem(shell: Shell, id: string, options: Options): Promise<number
   return withApp(shell, options, async ({ engine }) => {
     const job = await requeue(engine, id, {
       ...authorityOf(options),
-      ...defined({ repeatEffects: options.repeatEffects }),
+      ...repeatingOf(options),
     });
     const text = `Job ${job.spec.jobId} takes the place of the one that failed.`;
     print(shell.console, { json: options.json ?? false, data: shownJob(job), text });
@@ -170,13 +172,14 @@ function requeueItem(shell: Shell, id: string, options: Options): Promise<number
 }
 
 function requeueItems(shell: Shell, options: BulkOptions): Promise<number> {
-  const { task, error: errorCode, rate, dryRun = false, repeatEffects, json = false } = options;
+  const { task, error: errorCode, rate, dryRun = false, json = false } = options;
   const { console } = shell;
   const showsProgress = console.isTerminal && !json;
   return withApp(shell, options, async ({ engine }) => {
     const { requeued, passedOver } = await requeueAll(engine, {
       ...authorityOf(options),
-      ...defined({ task, errorCode, repeatEffects }),
+      ...repeatingOf(options),
+      ...defined({ task, errorCode }),
       dryRun,
       perSecond: rate ?? null,
       onProgress: (done) => showsProgress && console.err(`\r${done} requeued`),

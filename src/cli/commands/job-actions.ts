@@ -12,15 +12,17 @@ import {
   byOption,
   command,
   examples,
-  repeatOption,
+  repeatingOf,
+  repeatingOptions,
   tenantOption,
   type Flags,
   type Register,
+  type RepeatingFlags,
   type Shell,
 } from '../shell.js';
 
 type Options = Flags & { readonly tenant?: string; readonly by: string };
-type RetryOptions = Options & { readonly repeatEffects?: boolean };
+type RetryOptions = Options & RepeatingFlags;
 
 /** What is done to a job, under `pawl jobs`. */
 export const registerJobActions: Register = (jobs, shell) => {
@@ -48,14 +50,15 @@ export const registerJobActions: Register = (jobs, shell) => {
     );
   examples(signal, `pawl jobs signal 01JZ… approval '{"by":"Ada"}'`);
 
-  const retry = command(jobs, 'retry <job-id>', 'The work of a job that has ended once more, as a new job.')
+  const retry = repeatingOptions(
+    command(jobs, 'retry <job-id>', 'The work of a job that has ended once more, as a new job.'),
+  )
     .addOption(tenantOption())
     .addOption(byOption())
-    .addOption(repeatOption())
     .action((jobId: string, _options: unknown, self: Command) =>
       shell.ends(runRetry(shell, jobId, self.optsWithGlobals<RetryOptions>())),
     );
-  examples(retry, 'pawl jobs retry 01JZ…');
+  examples(retry, 'pawl jobs retry 01JZ…', 'pawl jobs retry 01JZ… --keep-recorded');
 };
 
 function runCancel(shell: Shell, jobId: string, options: Options & { reason?: string }): Promise<number> {
@@ -102,10 +105,11 @@ async function runSignal(
 }
 
 function runRetry(shell: Shell, jobId: string, options: RetryOptions): Promise<number> {
-  const { tenant: tenantId = null, by, repeatEffects = false, json = false } = options;
+  const { tenant: tenantId = null, by, json = false } = options;
   return withApp(shell, options, async ({ engine }) => {
     const newId = engine.newId(engine.random.int(BUCKETS));
-    const job = await retryAsNew(engine, jobId, { tenantId, actor: `operator:${by}`, newId, repeatEffects });
+    const authority = { tenantId, actor: `operator:${by}` };
+    const job = await retryAsNew(engine, jobId, { ...authority, ...repeatingOf(options), newId });
     const text = `Job ${job.spec.jobId} does the work of ${jobId} once more.`;
     print(shell.console, { json, data: shownJob(job), text });
     return 0;

@@ -2,6 +2,7 @@ import {
   canonicalJson,
   effectKeyText,
   ERASED_PREFIX,
+  originOf,
   stepKey,
   type Event,
   type EventOf,
@@ -17,17 +18,21 @@ export type LedgerRow = Omit<EffectResult, 'jobId'>;
  * only. A result that came late, for an entry that was closed or never recorded, is no contradiction.
  */
 export class LedgerCheck {
-  readonly #jobId: string;
+  /** Whose id is in the keys. */
+  #origin: string;
   readonly #intended = new Set<string>();
   /** Digests of the results in the log that the ledger has not shown yet. */
   readonly #recorded = new Map<string, string>();
 
   constructor(jobId: string) {
-    this.#jobId = jobId;
+    this.#origin = jobId;
   }
 
   event(event: Event): string | null {
     switch (event.type) {
+      case 'job.created':
+        this.#origin = originOf(event.spec);
+        return null;
       case 'effect.intended':
         this.#intended.add(nameOf(event));
         return this.#checkKey(event);
@@ -70,7 +75,7 @@ export class LedgerCheck {
     if (event.input.startsWith(ERASED_PREFIX)) return null;
     const args = canonical(event.input);
     if (args === null) return `the input of ${nameOf(event)} is not JSON`;
-    const text = effectKeyText({ jobId: this.#jobId, stepKey: stepKey(event), tool: event.tool, args });
+    const text = effectKeyText({ jobId: this.#origin, stepKey: stepKey(event), tool: event.tool, args });
     return sha256(text) === event.effectKey ? null : `the key of ${nameOf(event)} is not that of its input`;
   }
 }

@@ -5,7 +5,7 @@ import type { Engine } from '../../engine/engine.js';
 import { DLQ_STATUSES, ERROR_CLASSES, type DlqAction, type DlqItem } from '../../kernel/index.js';
 import { badCursor } from '../bad-cursor.js';
 import { defined } from '../defined.js';
-import { page, prose, repeating, text, utcTime, utcTimeOrNull } from '../fields.js';
+import { page, prose, repeating, repeatingOf, text, utcTime, utcTimeOrNull } from '../fields.js';
 import { created, ok, route } from '../route.js';
 import { jobView } from '../views.js';
 
@@ -94,7 +94,7 @@ export const deadLetterRoutes = [
         actor,
         dryRun: body.dry_run,
         perSecond: body.per_second ?? null,
-        repeatEffects: body.repeat_effects,
+        ...repeatingOf(body),
         signal,
         ...defined({ task: body.job_type, errorCode: body.error_code }),
       });
@@ -121,8 +121,7 @@ export const deadLetterRoutes = [
     body: z.strictObject(repeating),
     answers: { 201: jobView },
     async handle({ engine, caller, params, body, newId }) {
-      const { repeat_effects: repeatEffects } = body;
-      const job = await requeue(engine, params.dlq_id, { ...caller, repeatEffects, jobId: newId() });
+      const job = await requeue(engine, params.dlq_id, { ...caller, ...repeatingOf(body), jobId: newId() });
       return created(jobViewOf(job));
     },
   }),

@@ -20,6 +20,7 @@ import {
   page,
   payload,
   repeating,
+  repeatingOf,
   text,
   utcTime,
 } from '../fields.js';
@@ -160,8 +161,7 @@ export const jobRoutes = [
     body: z.strictObject(repeating),
     answers: { 201: jobView },
     async handle({ engine, caller, params, body, newId }) {
-      const { repeat_effects: repeatEffects } = body;
-      const again = { ...caller, repeatEffects, newId: newId() };
+      const again = { ...caller, ...repeatingOf(body), newId: newId() };
       return created(viewOf(await retryAsNew(engine, params.job_id, again)));
     },
   }),

@@ -1,6 +1,7 @@
 import type { Engine } from '../../engine/engine.js';
 import type { Extras } from '../../engine/prepare-commit.js';
-import type { Job, StepIndex } from '../../kernel/index.js';
+import { childContinuation, readInherited } from '../../engine/inherited.js';
+import type { CommandOf, ContinuedRef, Job, StepIndex } from '../../kernel/index.js';
 import type { EntryRef, NewOutboxEntry } from '../../ports/store.js';
 import { checkFacts } from './entry-facts.js';
 import { childOf, identitiesOf, type Offspring } from './new-work.js';
@@ -34,11 +35,16 @@ export async function guardsOf(
     } else if (type === 'close-effect') {
       const { step, occurrence, entry } = command;
       entries.push({ step, occurrence, entry });
-    } else if (type === 'start-child') outbox.push(childOf(before, command, asked.children));
-    else if (type === 'complete-wait' || (type === 'consume-wait' && command.outcome === 'received')) {
+    } else if (type === 'start-child') {
+      const continues = await continuationFor(engine, before, command);
+      outbox.push(childOf(before, command, { offspring: asked.children, continues }));
+    } else if (type === 'complete-wait' || (type === 'consume-wait' && command.outcome === 'received')) {
       const key = type === 'complete-wait' ? command.key : command.wait.key;
-      await expectMessage(engine, before, { key, payload: command.payload });
-      consumed.push(key);
+      const isKept = type === 'consume-wait' && (await hasEndedBefore(engine, before, command));
+      if (!isKept) {
+        await expectMessage(engine, before, { key, payload: command.payload });
+        consumed.push(key);
+      }
     } else if (type === 'consume-wait' && command.payload !== null)
       throw invalid('payload', 'came from nowhere');
   }
@@ -56,6 +62,27 @@ export async function guardsOf(
 function looksAtInbox(command: Given['commands'][number]): boolean {
   const { type } = command;
   return type === 'begin-wait' || (type === 'consume-wait' && command.outcome === 'timeout');
+}
+
+/** A job before has received the same: it came to that one, and is in no inbox of this one. */
+async function hasEndedBefore(
+  { store }: Engine,
+  { spec: { continues } }: Job,
+  { wait, payload }: CommandOf<'consume-wait'>,
+): Promise<boolean> {
+  if (continues === null) return false;
+  const ended = (await readInherited(store, continues)).ended(wait);
+  return ended?.outcome === 'received' && ended.wait.key === wait.key && ended.payload === payload;
+}
+
+/** The job that the child of a step goes on with: as its worker finds it, worked out here. */
+async function continuationFor(
+  { store }: Engine,
+  { spec: { continues } }: Job,
+  { wait, child }: CommandOf<'start-child'>,
+): Promise<ContinuedRef | null> {
+  if (continues === null) return null;
+  return childContinuation(store, await readInherited(store, continues), { ...wait, task: child.task });
 }
 
 async function expectMessage(

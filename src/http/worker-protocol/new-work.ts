@@ -17,6 +17,7 @@ import { expectPayload, invalid } from './worker-commands.js';
 export function expectOwnStart({ spec, input }: CommandOf<'create'>, { tenantId }: Caller): void {
   if (spec.tenantId !== tenantId) throw invalid('spec.tenantId', 'is not the tenant of the key');
   if (spec.parent !== null) throw invalid('spec.parent', 'is only for the children of a job');
+  if (spec.continues !== null) throw invalid('spec.continues', 'is only for what is requeued');
   expectPlain(spec, input);
 }
 
@@ -43,7 +44,7 @@ export type Offspring = { readonly spec: unknown; readonly input: string };
 export function childOf(
   parent: Job,
   { wait, child, now, actor }: CommandOf<'start-child'>,
-  offspring: readonly Offspring[],
+  { offspring, continues }: { offspring: readonly Offspring[]; continues: JobSpec['continues'] },
 ): NewOutboxEntry {
   const own = offspring.find(({ spec }) => (spec as Partial<JobSpec> | null)?.jobId === child.childId);
   if (own === undefined) throw invalid('children', 'lacks the child of a step');
@@ -67,7 +68,9 @@ export function childOf(
     spec.idempotencyKey === spec.jobId &&
     spec.parent?.jobId === jobId &&
     spec.parent.step === step &&
-    spec.parent.occurrence === occurrence;
+    spec.parent.occurrence === occurrence &&
+    spec.continues?.jobId === continues?.jobId &&
+    spec.continues?.origin === continues?.origin;
   if (!isOwn) throw invalid('children', 'holds another child than the step starts');
   expectPlain(spec, input);
   return childStart(spec, input, now);

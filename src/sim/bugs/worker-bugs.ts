@@ -51,6 +51,30 @@ export const WORKER_BUGS: readonly Bug[] = [
     to: 'sha256(text + execution.attempt.attemptId)',
   },
   {
+    name: 'what a job before has recorded is done again',
+    file: 'worker/run-step',
+    from: 'execution.inherited?.output(ref) ?? null',
+    to: 'null',
+  },
+  {
+    name: 'what a job before has recorded is taken over in any order',
+    file: 'worker/execution',
+    from: 'await this.replay.deliver(ref);',
+    to: '',
+  },
+  {
+    name: 'an effect of a job before is entered again',
+    file: 'worker/effect-step',
+    from: 'execution.inherited === null ? null : await inheritedEntry(execution, use)',
+    to: 'null',
+  },
+  {
+    name: 'an effect of unknown outcome of a job before is entered',
+    file: 'worker/adopt-effect',
+    from: "return { kind: 'unknown' };",
+    to: 'return null;',
+  },
+  {
     name: 'lost claims are never handed back',
     file: 'worker/worker',
     from: 'if (now - since >= this.#options.leaseMs * LEASE_RENEWAL_SHARE)',

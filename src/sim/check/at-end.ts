@@ -1,6 +1,6 @@
 import { verifyStore } from '../../engine/evidence/verify-store.js';
 import { childIdOf } from '../../engine/child-mail.js';
-import { isTerminal, type Job, type Status } from '../../kernel/index.js';
+import { isTerminal, SIGNAL_KEY, type Job, type Status, type Step } from '../../kernel/index.js';
 import type { Store } from '../../ports/store.js';
 import { expectedResult } from '../workload/expected.js';
 import type { WorkInput } from '../workload/program.js';
@@ -22,6 +22,7 @@ export async function checkAtEnd(parts: EndParts): Promise<void> {
   await checkCounts(parts);
   checkChildren(parts);
   checkResults(parts);
+  checkKept(parts);
   checkLeases(parts);
   checkMail(parts);
 }
@@ -90,12 +91,14 @@ export function checkChildren({ watch, verdict }: { watch: Folded; verdict: Verd
         () => `the child of ${jobId} ${key} has another id`,
       );
       const child = watch.jobOf(step.child.childId);
-      // One whose deadline passed before its start arrived is refused, and its parent told so. A parent that has ended before
+      // One whose deadline passed before its start arrived is refused, and its parent told so; or that was to go on with what another does. A parent that has ended before
       // is told nothing, and a start that comes again after its end is let go.
       const refused = step.payload?.includes('could not be started') ?? false;
       const isOver = step.payload === null && isTerminal(job.status);
       verdict.expect(
-        child !== null || isOver || (refused && step.child.task === 'mortal'),
+        child !== null ||
+          isOver ||
+          (refused && (step.child.task === 'mortal' || job.spec.continues !== null)),
         16,
         () => `the child of ${jobId} ${key} was never started`,
       );
@@ -125,13 +128,51 @@ function checkResults({ watch, verdict }: EndParts): void {
     if (job?.status === 'waiting' && isLost(job))
       verdict.breach(7, `${jobId} was parked, though its handler follows its history`);
     if (job?.status !== 'succeeded') continue;
-    const expected = JSON.stringify(expectedResult(JSON.parse(job.input) as WorkInput, steps));
+    const record = [{ steps }, ...ancestorsOf(watch, job)];
+    const expected = JSON.stringify(
+      expectedResult(JSON.parse(job.input) as WorkInput, {
+        get: (ref) => record.map((one) => one.steps.get(ref)).find((step) => step !== undefined),
+        waitFor: (key) => record.map((one) => one.steps.waitFor(key)).find((step) => step !== undefined),
+      }),
+    );
     verdict.expect(
       job.result === expected,
       7,
       () => `${jobId} returned ${job.result}; its steps recorded ${expected}`,
     );
   }
+}
+
+/** What one job has recorded, those that go on with it have recorded just so. */
+function checkKept({ watch, verdict }: EndParts): void {
+  for (const { jobId, job, steps } of watch.jobs.values()) {
+    if (job === null) continue;
+    for (const before of ancestorsOf(watch, job)) {
+      for (const [key, step] of steps.entries()) {
+        const kept = resultOf(new Map(before.steps.entries()).get(key));
+        verdict.expect(
+          kept === null || [kept, null].includes(resultOf(step)),
+          7,
+          () => `${jobId} ${key} is ${resultOf(step)}, and was ${kept} in ${before.jobId}`,
+        );
+      }
+    }
+  }
+}
+
+/** Of a step that has one which is kept for good. */
+function resultOf(step: Step | undefined): string | null {
+  if (step?.kind === 'run') return step.output;
+  if (step?.kind === 'effect') return step.result;
+  return step?.outcome === 'received' && step.child === null && SIGNAL_KEY.test(step.wait.key)
+    ? step.payload
+    : null;
+}
+
+/** The jobs whose record a job goes on with, the nearest first. */
+function ancestorsOf(watch: StoreWatch, job: Job): JobWatch[] {
+  const before = watch.jobs.get(job.spec.continues?.jobId ?? '');
+  return before?.job ? [before, ...ancestorsOf(watch, before.job)] : [];
 }
 
 export function isLost({ waits }: Job): boolean {

@@ -28,7 +28,7 @@ export class AttemptCounts {
   #crashes = 0;
   #aborts = false;
 
-  *take(event: Event, { retry, recovery, maxRecoveries }: JobSpec): Generator<Problem> {
+  *take(event: Event, { retry, recovery, maxRecoveries, continues }: JobSpec): Generator<Problem> {
     if (this.#aborts && event.type !== 'dlq.entered')
       yield [13, 'it goes on after a crash, though it must not'];
     this.#aborts = false;
@@ -49,10 +49,10 @@ export class AttemptCounts {
       const isDue = recovery === 'abort' || this.#crashes > maxRecoveries;
       if (!isDue) yield [13, `given up after ${this.#crashes} crashes of ${maxRecoveries}`];
     }
-    if (
-      (event.type === 'attempt.failed' || event.type === 'dlq.entered') &&
-      !FORESEEN.has(event.failure.code)
-    )
+    if (event.type !== 'attempt.failed' && event.type !== 'dlq.entered') return;
+    // What a job was to go on with may have been purged: then it must not go on.
+    const isGone = continues !== null && event.failure.code === 'CONTINUED_JOB_GONE';
+    if (!isGone && !FORESEEN.has(event.failure.code))
       yield [7, `it failed with ${event.failure.code}: ${event.failure.message}`];
   }
 }

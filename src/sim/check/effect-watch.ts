@@ -3,6 +3,7 @@ import type { Host } from '../host.js';
 import type { Verdict } from '../verdict.js';
 
 type Entry = {
+  readonly jobId: string;
   readonly incarnation: string;
   readonly entry: number;
   closed: boolean;
@@ -13,7 +14,7 @@ type Entry = {
   denied: boolean;
 };
 
-/** What became of one use of an effect, by its key. */
+/** What became of one use of an effect, by its key: in the first job that has it, and in those that go on with that. */
 type Use = StepRef & { readonly jobId: string; readonly key: string; readonly entries: Entry[] };
 
 /** Where an effect was used. */
@@ -51,7 +52,15 @@ export class EffectWatch {
     this.#parts.verdict.expect(before === key, 8, () => `${nameOf(ref)} has another key than before`);
     this.#uses.set(key, use);
     this.#keys.set(nameOf(ref), key);
-    use.entries.push({ incarnation, entry, closed: false, entered: false, refused: false, denied: false });
+    use.entries.push({
+      jobId,
+      incarnation,
+      entry,
+      closed: false,
+      entered: false,
+      refused: false,
+      denied: false,
+    });
   }
 
   /** Only the proof of its own body, or word from outside about this very entry, lets an effect be entered again. */
@@ -60,7 +69,7 @@ export class EffectWatch {
     const { step, occurrence } = event;
     const use = this.#uses.get(this.keyOf({ jobId, step, occurrence }) ?? '');
     for (const entry of use?.entries ?? []) {
-      if (entry.entry !== event.entry) continue;
+      if (entry.jobId !== jobId || entry.entry !== event.entry) continue;
       const where = `${nameOf({ jobId, step, occurrence })}, entry ${entry.entry},`;
       verdict.expect(!entry.closed, 8, () => `${where} was closed twice`);
       entry.closed = true;
@@ -108,7 +117,7 @@ export class EffectWatch {
   readonly asked = (host: Host | null, key: string): (() => void) => {
     const use = this.#uses.get(key);
     const entry = use?.entries.at(-1);
-    const isHolder = host === null || (use !== undefined && this.#parts.holderOf(use.jobId) === host);
+    const isHolder = host === null || (entry !== undefined && this.#parts.holderOf(entry.jobId) === host);
     return () => {
       if (entry !== undefined && isHolder) entry.denied = true;
     };
@@ -128,13 +137,15 @@ export class EffectWatch {
         8,
         () => `${nameOf(use)} happened ${results.length} times, and was denied ${denied} times`,
       );
-      const step = stepsOf(use.jobId)?.get(use);
-      const recorded = step?.kind === 'effect' ? step.result : null;
-      verdict.expect(
-        recorded === null || results.includes(JSON.parse(recorded) as string),
-        7,
-        () => `${nameOf(use)} is recorded as ${recorded}, which is not what happened`,
-      );
+      for (const jobId of new Set(use.entries.map((entry) => entry.jobId))) {
+        const step = stepsOf(jobId)?.get(use);
+        const recorded = step?.kind === 'effect' ? step.result : null;
+        verdict.expect(
+          recorded === null || results.includes(JSON.parse(recorded) as string),
+          7,
+          () => `${nameOf({ ...use, jobId })} is recorded as ${recorded}, which is not what happened`,
+        );
+      }
     }
   }
 }

@@ -103,6 +103,10 @@ export class StoreWatch {
     switch (event.type) {
       case 'job.created':
         this.#expectOwnKey(after);
+        if (event.spec.continues !== null) {
+          const who = event.spec.parent === null ? 'a job' : 'a child';
+          this.#parts.hits.add('feature', `${who} goes on with another`);
+        }
         return;
       case 'attempt.started':
         if (event.actor !== 'recovery') this.#expectWithinLimits(after);

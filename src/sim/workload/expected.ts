@@ -1,9 +1,9 @@
-import { stepKey, type StepLog } from '../../kernel/index.js';
+import { stepKey, type StepIndex } from '../../kernel/index.js';
 import type { ChildEnd } from '../../engine/child-mail.js';
 import type { Instruction, Program, WorkInput } from './program.js';
 
 /** What a program must have returned, going by the records of its steps alone. */
-export function expectedResult(input: WorkInput, steps: StepLog): unknown {
+export function expectedResult(input: WorkInput, steps: Pick<StepIndex, 'get' | 'waitFor'>): unknown {
   const used = new Map<string, number>();
   const next = (step: string) => {
     const occurrence = (used.get(step) ?? 0) + 1;

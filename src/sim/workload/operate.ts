@@ -66,8 +66,10 @@ async function perform(parts: OperateParts, client: Client, operation: Operation
     case 'requeue': {
       const [item] = await app.deadLetters.list({ limit: 1 });
       if (item === undefined) return;
-      const both = [app.deadLetters.requeue(item.dlqId, { by: 'ann', repeatEffects: true })];
-      if (operation.twice) both.push(app.deadLetters.requeue(item.dlqId, { by: 'bob', repeatEffects: true }));
+      const keepRecorded = operation.pick % 2 === 0;
+      const how = { keepRecorded, repeatEffects: !keepRecorded };
+      const both = [app.deadLetters.requeue(item.dlqId, { by: 'ann', ...how })];
+      if (operation.twice) both.push(app.deadLetters.requeue(item.dlqId, { by: 'bob', ...how }));
       for (const { id } of await answersTo(parts, operation.do, both))
         parts.acknowledged.requeued(item.dlqId, id);
       return;

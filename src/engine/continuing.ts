@@ -1,0 +1,33 @@
+import type { JobSpec } from '../kernel/index.js';
+import type { AgedJob, Identity } from '../ports/store.js';
+import type { Engine } from './engine.js';
+
+const identityOf = ({
+  tenantId,
+  jobId,
+}: {
+  readonly tenantId: string;
+  readonly jobId: string;
+}): Identity => ({
+  tenantId,
+  kind: 'continues',
+  value: jobId,
+});
+
+/** What only one job can own: two that went on with the same record would each enter what is left of it. */
+export function continuing({ tenantId, continues }: Pick<JobSpec, 'tenantId' | 'continues'>): Identity[] {
+  return continues === null ? [] : [identityOf({ tenantId, jobId: continues.jobId })];
+}
+
+/** Those that no job goes on with. The others are kept for as long as that one is: it may have to be gone on with itself. */
+export async function withoutContinued(
+  { store }: Pick<Engine, 'store'>,
+  aged: readonly AgedJob[],
+): Promise<readonly AgedJob[]> {
+  if (aged.length === 0) return aged;
+  const { jobIds: successors } = await store.resolve(aged.map(identityOf));
+  const stays = await Promise.all(
+    successors.map(async (successor) => successor !== null && (await store.load(successor)).found !== null),
+  );
+  return aged.filter((_, index) => !stays[index]);
+}

@@ -1,0 +1,103 @@
+import { PawlError } from '../errors.js';
+import { SIGNAL_KEY, type DlqItem, type Job, type JobSpec, type JsonText } from '../kernel/index.js';
+import type { NewOutboxEntry } from '../ports/store.js';
+import { signalAgain } from './child-mail.js';
+import { continuing } from './continuing.js';
+import type { Engine } from './engine.js';
+import { continuationOf } from './inherited.js';
+import type { NewJob } from './new-job.js';
+import { expectNoneHappened } from './outside-effects.js';
+import { patience, sendOne } from './send.js';
+import { createItem } from './start-jobs.js';
+
+/** How a new job stands to what the old one did. Without a word there is none where effects happened, or may have. */
+export type Repeating = {
+  /** What is recorded stays done: the new job goes on from there. */
+  readonly keepRecorded?: boolean;
+  /** The new job begins from the start, and enters effects that happened once more. */
+  readonly repeatEffects?: boolean;
+};
+
+/** The work of a job that has ended, as a job of its own. */
+export async function successorOf(
+  engine: Engine,
+  old: Job,
+  { jobId, input, ...repeating }: Repeating & { readonly jobId: string; readonly input: JsonText },
+): Promise<NewJob> {
+  const spec = specOf(engine, old.spec, jobId);
+  if (!(await expectAgreed(engine, old.spec.jobId, repeating))) return { spec, input, identities: [] };
+  const continues = await continuationOf(engine.store, old.spec.jobId);
+  return {
+    spec: { ...spec, continues },
+    input,
+    identities: continuing({ ...spec, continues }),
+    letters: await unreadSignals(engine, { from: old.spec.jobId, to: jobId }),
+  };
+}
+
+/** Throws unless a new job may take the place of the old one. True if it is to keep what is recorded. */
+export async function expectAgreed(
+  engine: Engine,
+  oldId: string,
+  { keepRecorded = false, repeatEffects = false }: Repeating,
+): Promise<boolean> {
+  if (keepRecorded && repeatEffects) {
+    throw new PawlError('INVALID_OPTION', {
+      detail: 'keepRecorded and repeatEffects are both given: what is kept is not repeated',
+      details: { option: 'keepRecorded' },
+    });
+  }
+  if (!keepRecorded && !repeatEffects) await expectNoneHappened(engine, oldId);
+  return keepRecorded;
+}
+
+/** Saves a new job that takes the place of an old one. Null: the letter of that was dealt with meanwhile, or the new one is there already. */
+export async function startSuccessor(
+  engine: Engine,
+  { spec, ...job }: NewJob,
+  { actor, dlqItem = null }: { readonly actor: string; readonly dlqItem?: DlqItem | null },
+): Promise<Job | null> {
+  const commit = createItem(engine, { ...job, spec }, actor, { dlqItem });
+  const reply = await sendOne(engine, commit, { goOn: patience(engine) });
+  if (reply.ok) {
+    engine.announceMail(commit.outbox);
+    if (commit.job) engine.announce(commit.job);
+    return commit.job;
+  }
+  const owner = reply.code === 'IDENTITY_TAKEN' ? (reply.owners[0] ?? null) : null;
+  if (owner === null || owner === spec.jobId) return null;
+  throw new PawlError('CONTINUED_ALREADY', {
+    detail: `job ${owner} goes on with what job ${spec.continues?.jobId} has recorded`,
+    details: { jobId: spec.continues?.jobId ?? null, continuedBy: owner },
+  });
+}
+
+/** Nobody waits for it any more, and its key was the old one's. */
+function specOf(engine: Engine, spec: JobSpec, jobId: string): JobSpec {
+  const now = engine.now();
+  return {
+    ...spec,
+    jobId,
+    taskId: jobId,
+    attemptBase: 0,
+    idempotencyKey: jobId,
+    idempotencyScope: null,
+    scheduledAt: now,
+    deadlineAt: spec.deadlineAt === null ? null : now + (spec.deadlineAt - spec.scheduledAt),
+    parent: null,
+    firedBy: null,
+    requeuedFrom: null,
+    continues: null,
+  };
+}
+
+/** What people have sent to the old job, and it has not read: nobody is asked twice. */
+async function unreadSignals(
+  engine: Engine,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<NewOutboxEntry[]> {
+  const { messages } = await engine.store.inbox(from);
+  return messages
+    .filter(({ key }) => SIGNAL_KEY.test(key))
+    .map(({ key, payload }) => signalAgain({ jobId: to, key, payload }, engine.now()));
+}

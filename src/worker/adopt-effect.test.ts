@@ -1,0 +1,127 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { Pawl } from '../client/app.js';
+import { cannotTell, effect, happened, noEffect, notHappened } from '../client/effect.js';
+import type { JobHandle } from '../client/job-handle.js';
+import { task, type AnyTask } from '../client/task.js';
+import { verifyStore } from '../engine/evidence/verify-store.js';
+import { retryAsNew } from '../engine/retry-as-new.js';
+import { testApp, type TestApp } from '../testkit/index.js';
+
+async function appOf(...tasks: readonly AnyTask[]): Promise<TestApp> {
+  const rig = await testApp({ tasks });
+  onTestFinished(async () => {
+    expect((await verifyStore(rig.store)).broken).toEqual([]);
+    await rig.stop();
+  });
+  return rig;
+}
+
+/** An app with a task of which one job has failed. */
+async function failed(order: AnyTask) {
+  const rig = await appOf(order);
+  const { job } = await rig.app.start(order, null);
+  await rig.ended(job);
+  return { rig, job };
+}
+
+/** The work of a job that has ended, by one that goes on with what is recorded. */
+async function goOn({ app }: TestApp, { id }: { id: string }): Promise<JobHandle> {
+  const { engine } = Pawl.inside(app);
+  const again = { tenantId: null, actor: 'operator:ann', newId: engine.newId(1), keepRecorded: true };
+  return app.job((await retryAsNew(engine, id, again)).spec.jobId);
+}
+
+test.each([
+  ['happened', () => happened('found'), { status: 'succeeded', result: '"found"' }, 1],
+  ['did not happen', () => notHappened(), { status: 'succeeded', result: '"paid"' }, 2],
+  ['nobody can tell', () => cannotTell(), { status: 'failed', failure: { code: 'EFFECT_UNKNOWN' } }, 1],
+] as const)(
+  'GUA-4 an effect of unknown outcome is not entered: reconcile is asked by the same key, and %s',
+  async (_, verdict, expected, entries) => {
+    const keys: string[] = [];
+    const asked: string[] = [];
+    let knows = false;
+    const charge = effect<null, string>({
+      name: 'charge',
+      onUnknown: 'fail',
+      settle: '1m',
+      run: (_input, { idempotencyKey }) => {
+        keys.push(idempotencyKey);
+        if (keys.length === 1) throw new Error('connection reset');
+        return 'paid';
+      },
+      reconcile: (_input, { idempotencyKey }) => {
+        asked.push(idempotencyKey);
+        return knows ? verdict() : cannotTell();
+      },
+    });
+    const order = task({ name: 'order', retry: { maxRetries: 0 } }, ({ step }) =>
+      step.effect('charge', charge, null),
+    );
+    const { rig, job } = await failed(order);
+    knows = true;
+    expect(await rig.ended(await goOn(rig, job))).toMatchObject(expected);
+    expect(keys).toHaveLength(entries);
+    expect(new Set([...keys, ...asked]).size).toBe(1);
+    expect(asked).toHaveLength(2);
+  },
+);
+
+test('GUA-4 without reconcile an operator decides', async () => {
+  let entries = 0;
+  const charge = effect({
+    name: 'charge',
+    run: () => {
+      entries += 1;
+      throw new Error('connection reset');
+    },
+  });
+  const order = task({ name: 'order', retry: { maxRetries: 0 } }, ({ step }) =>
+    step.effect('charge', charge, null),
+  );
+  const rig = await appOf(order);
+  const { job } = await rig.app.start(order, null);
+  await rig.idle();
+  await job.cancel({ reason: 'nobody knew' });
+  const next = await goOn(rig, job);
+  await rig.idle();
+  expect(await next.status()).toMatchObject({ status: 'waiting', waits: [{ reason: 'effect_unknown' }] });
+  const verdict = { verdict: 'happened', result: 'by hand' } as const;
+  await rig.app.resolveEffect(next.id, { step: 'charge', by: 'ann', ...verdict });
+  expect(await rig.ended(next)).toMatchObject({ status: 'succeeded', result: '"by hand"' });
+  expect(entries).toBe(1);
+});
+
+test('GUA-3 a handler that enters the effect with something else is refused, and nothing is entered', async () => {
+  let cents = 12;
+  const entered: number[] = [];
+  const charge = effect<number, null>({ name: 'charge', run: (amount) => (entered.push(amount), null) });
+  const order = task({ name: 'order', retry: { maxRetries: 0 } }, async ({ step }) => {
+    await step.effect('charge', charge, cents);
+    throw new Error('out of stock');
+  });
+  const { rig, job } = await failed(order);
+  cents = 13;
+  expect(await rig.ended(await goOn(rig, job))).toMatchObject({
+    status: 'failed',
+    failure: { code: 'CONTINUATION_DIFFERS', message: expect.stringContaining(job.id) as string },
+  });
+  expect(entered).toEqual([12]);
+});
+
+test('GUA-4 one that provably did not happen is entered', async () => {
+  let entries = 0;
+  const charge = effect({
+    name: 'charge',
+    run: () => {
+      entries += 1;
+      if (entries === 1) throw noEffect(new Error('refused'));
+      return 'paid';
+    },
+  });
+  const order = task({ name: 'order', retry: { maxRetries: 0 } }, ({ step }) =>
+    step.effect('charge', charge, null),
+  );
+  const { rig, job } = await failed(order);
+  expect(await rig.ended(await goOn(rig, job))).toMatchObject({ status: 'succeeded', result: '"paid"' });
+});
