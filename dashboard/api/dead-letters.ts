@@ -59,11 +59,11 @@ export const requeueLetter = (
 export type RequeueFilter = { readonly job_type?: string; readonly error_code?: string };
 
 /** Only counts what would be requeued. */
-export const countRequeues = (filter: RequeueFilter): Promise<Requeued> =>
-  post(`${ROOT}/requeue`, requeued, { ...filter, dry_run: true });
+export const countRequeues = (filter: RequeueFilter, repeating: Repeating): Promise<Requeued> =>
+  post(`${ROOT}/requeue`, requeued, { ...filter, ...repeatingBody(repeating), dry_run: true });
 
-export const requeueAll = (filter: RequeueFilter, once: string): Promise<Requeued> =>
-  post(`${ROOT}/requeue`, requeued, { ...filter, dry_run: false }, once);
+export const requeueAll = (filter: RequeueFilter, repeating: Repeating, once: string): Promise<Requeued> =>
+  post(`${ROOT}/requeue`, requeued, { ...filter, ...repeatingBody(repeating), dry_run: false }, once);
 
 export const askDiscard = (dlqId: string, reason: string, once: string): Promise<Letter> =>
   post(`${pathOf(dlqId)}/discard`, letter, { reason }, once);

@@ -97,13 +97,14 @@ export function RequeueAllAction({ task, code }: AllProps) {
     ...(code === '' ? {} : { error_code: code }),
   };
   const [count, setCount] = useState<number | null>(null);
+  const [repeating, setRepeating] = useState<Repeating>('ask');
   return (
     <Action
       label="Requeue all that fit"
       title="Requeue all open dead letters that fit?"
       isDangerous
       missing={count === null ? 'Counting first …' : count === 0 ? 'None is open that fits.' : null}
-      act={(once) => requeueAll(filter, once)}
+      act={(once) => requeueAll(filter, repeating, once)}
       answer={({ requeued, passed_over: passed }) => (
         <p>
           Requeued {requeued}.
@@ -112,23 +113,28 @@ export function RequeueAllAction({ task, code }: AllProps) {
         </p>
       )}
     >
-      <DryRun filter={filter} onCounted={setCount} />
+      <RepeatingChoice value={repeating} onChange={setRepeating} />
+      <DryRun key={repeating} filter={filter} repeating={repeating} onCounted={setCount} />
     </Action>
   );
 }
 
-type DryRunProps = { readonly filter: RequeueFilter; readonly onCounted: (count: number | null) => void };
+type DryRunProps = {
+  readonly filter: RequeueFilter;
+  readonly repeating: Repeating;
+  readonly onCounted: (count: number | null) => void;
+};
 
-function DryRun({ filter, onCounted }: DryRunProps) {
+function DryRun({ filter, repeating, onCounted }: DryRunProps) {
   const [counted, setCounted] = useState<number | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
     onCounted(null);
-    countRequeues(filter).then(({ requeued }) => {
+    countRequeues(filter, repeating).then(({ requeued }) => {
       setCounted(requeued);
       onCounted(requeued);
     }, setError);
-    // Counted once, when it is asked.
+    // Counted once, when it is asked; anew for another choice.
   }, []);
   if (error !== null) return <Problem error={error} />;
   const which = [
@@ -141,8 +147,9 @@ function DryRun({ filter, onCounted }: DryRunProps) {
       <strong>
         {counted === 1 ? '1 dead letter' : `${counted.toLocaleString('en')} dead letters`} will be requeued
       </strong>
-      : all open ones {which}, without those that have effects which happened, or may have. For each, a new
-      job with the same input is started. Nothing has been changed so far.
+      : all open ones {which}
+      {repeating === 'ask' && ', without those that have effects which happened, or may have'}. For each, a
+      new job with the same input is started. Nothing has been changed so far.
     </p>
   );
 }

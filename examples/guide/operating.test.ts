@@ -82,7 +82,7 @@ async function lookAfter(app: Pawl, mend: () => void): Promise<void> {
   const [first, second] = await app.deadLetters.list({ task: 'fragile' });
   if (!first || !second) throw new Error('there should be some');
   mend();
-  const job = await app.deadLetters.requeue(first.dlqId, { by: 'ann' });
+  const job = await app.deadLetters.requeue(first.dlqId, { by: 'ann', keepRecorded: true });
   await app.deadLetters.askDiscard(second.dlqId, { by: 'ann', reason: 'test data' });
   await app.deadLetters.approveDiscard(second.dlqId, { by: 'bob' }); // Another person, or it is refused.
   await app.deadLetters.requeueAll({ by: 'ann', errorCode: 'TASK_EXECUTION_FAILED', perSecond: 50 });

@@ -193,7 +193,7 @@ describe('pawl dlq', () => {
       Array.from({ length: 5 }, () => ({ input: null })),
     );
     for (const { job } of started) await reaches(pawl, job.id, 'failed');
-    type Items = { items: { dlq_id: string }[] };
+    type Items = { items: { dlq_id: string; job_id: string }[] };
     const { items } = await pawl.json<Items>('dlq', 'list', '--error', 'TASK_EXECUTION_FAILED');
     const [a = '', b = '', c = ''] = items.map(({ dlq_id: id }) => id);
     expect(items).toHaveLength(5);
@@ -203,6 +203,16 @@ describe('pawl dlq', () => {
 
     expect(await pawl.json('dlq', 'requeue', a, '--by', 'ann')).toMatchObject({ requeued_from: a });
     expect(await pawl('dlq', 'requeue', a)).toMatchObject({ code: 3 });
+    const both = await pawl('dlq', 'requeue', c, '--keep-recorded', '--repeat-effects');
+    expect([both.code, both.err]).toEqual([
+      2,
+      expect.stringContaining("cannot be used with option '--keep-recorded'"),
+    ]);
+    const keeping = await pawl.json('dlq', 'requeue', c, '--keep-recorded');
+    expect(keeping['continues']).toBe(items.find(({ dlq_id: id }) => id === c)?.job_id);
+    expect(await pawl('jobs', 'retry', String(keeping['continues']), '--keep-recorded')).toMatchObject({
+      code: 3,
+    });
     expect(await pawl('dlq', 'approve', b, '--by', 'bob')).toMatchObject({ code: 2 });
     expect(await pawl('dlq', 'discard', b, '--by', 'ann')).toMatchObject({ code: 2 });
     expect(await pawl('dlq', 'discard', b, '--reason', 'test data', '--by', 'ann')).toMatchObject({

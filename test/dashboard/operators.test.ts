@@ -61,7 +61,12 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
       .getByText("3 dead letters will be requeued: all open ones of task 'doomed'")
       .waitFor();
     expect(await page.locator('tbody tr').count()).toBe(3);
+    const going = page.getByRole('dialog').getByLabel(/Go on where it was/);
+    await going.check();
+    await page.getByRole('dialog').getByText('3 dead letters will be requeued').waitFor();
     await confirm(page, 'Requeue all that fit', 'Requeued 3.');
+    for (const { jobId, requeuedAs } of await app.deadLetters.list({ status: 'requeued' }))
+      expect((await app.job(`${requeuedAs}`).status()).spec.continues?.jobId).toBe(jobId);
     expect(ownErrors(errors)).toEqual([]);
   });
 

@@ -149,4 +149,16 @@ describe('dead letters', () => {
       { parcel: 7 },
     ]);
   });
+
+  test('JOB-8 the new job goes on with what the old one has recorded, if that is asked for', async () => {
+    const rig = await rigOf();
+    const id = await deadLetter(rig);
+    const { data: letter } = await rig.get(`${ROOT}/${id}`);
+    const both = await rig.post(`${ROOT}/${id}/requeue`, { keep_recorded: true, repeat_effects: true });
+    expect([both.status, both.error.code]).toEqual([400, 'INVALID_OPTION']);
+    const keeping = await rig.post(`${ROOT}/${id}/requeue`, { keep_recorded: true });
+    expect([keeping.status, keeping.data['continues']]).toEqual([201, letter['job_id']]);
+    const other = await rig.post(`/api/v1/jobs/${String(letter['job_id'])}/retry`, { keep_recorded: true });
+    expect([other.status, other.error.code]).toEqual([409, 'CONTINUED_ALREADY']);
+  });
 });

@@ -58,6 +58,7 @@ test.each<[string, Partial<JobSpec>]>([
   ],
   ['a schedule that did not fire', { firedBy: { scheduleId: 'daily', fireAt: 1 } }],
   ['a dead letter that nobody requeued', { requeuedFrom: 'dlq_1' }],
+  ['what another job has recorded', { continues: { jobId: 'job_00000002', origin: 'job_00000002' } }],
   ['attempts of earlier runs', { attemptBase: 7 }],
   ['the scope of runs', { idempotencyScope: '$task-runs' }],
   ['another kind of schedule', { scheduleType: 'cron' }],

@@ -70,6 +70,40 @@ describe.each(CHOSEN)('a remote worker, before a server on %s', (_, url) => {
     expect(await server.counts({ tenantId: 'acme' })).toEqual({ succeeded: 4 });
   });
 
+  test('GUA-4 JOB-8 a job that keeps what another has recorded: no charge, no approval and no child comes twice', async () => {
+    const done: string[] = [];
+    let works = false;
+    const charge = effect({ name: 'charge', run: (what: string) => (done.push(what), `paid ${what}`) });
+    const ship = task({ name: 'ship' }, ({ step }) => step.effect('postage', charge, 'postage'));
+    const bill = task({ name: 'bill', retry: { maxRetries: 0 } }, async ({ step }) => {
+      const stamp = await step.effect('stamp', charge, 'stamp');
+      if (!works) throw new Error('no ink');
+      return stamp;
+    });
+    const order = task({ name: 'order', retry: { maxRetries: 0 } }, async ({ step }) => {
+      const paid = await step.effect('charge', charge, 'goods');
+      const approved = await step.waitFor('approval');
+      const shipped = await step.call('ship', ship, null);
+      return { paid, approved, shipped, billed: await step.call('bill', bill, null) };
+    });
+    const { app: server, serving, key } = await groundOn(await url());
+    const app = await remoteApp(serving.url, { key: await key(), tasks: [order, ship, bill] });
+    const { job } = await app.start(order, null);
+    await job.signal('approval', 'yes');
+    await expect(job.result(RESULT)).rejects.toMatchObject({ code: 'JOB_FAILED' });
+    works = true;
+    const letters = await server.deadLetters.list({ tenantId: 'acme' });
+    const letter = letters.find(({ jobId }) => jobId === job.id);
+    const next = await server.deadLetters.requeue(`${letter?.dlqId}`, { by: 'ann', keepRecorded: true });
+    expect(await next.result(RESULT)).toEqual({
+      paid: 'paid goods',
+      approved: 'yes',
+      shipped: 'paid postage',
+      billed: 'paid stamp',
+    });
+    expect(done).toEqual(['goods', 'postage', 'stamp']);
+  });
+
   test('500 jobs are run by two remote workers, each once', async () => {
     const runs: number[] = [];
     const job = task({ name: 'job' }, ({ input }) => runs.push(input as number));
