@@ -1,3 +1,4 @@
+import { PawlError } from '../errors.js';
 import type { JobSpec } from '../kernel/index.js';
 import type { AgedJob, Identity } from '../ports/store.js';
 import type { Engine } from './engine.js';
@@ -17,6 +18,23 @@ const identityOf = ({
 /** What only one job can own: two that went on with the same record would each enter what is left of it. */
 export function continuing({ tenantId, continues }: Pick<JobSpec, 'tenantId' | 'continues'>): Identity[] {
   return continues === null ? [] : [identityOf({ tenantId, jobId: continues.jobId })];
+}
+
+/** The entry of an effect with which a job stands in for what the one before has entered. */
+export const STAND_IN = 1;
+
+/** The job that goes on with this one, if there is one. A worker behind a server is not told. */
+export async function successorOf(
+  { store }: Pick<Engine, 'store'>,
+  job: { readonly tenantId: string; readonly jobId: string },
+): Promise<string | null> {
+  try {
+    const { jobIds } = await store.resolve([identityOf(job)]);
+    return jobIds[0] ?? null;
+  } catch (error) {
+    if (error instanceof PawlError && error.code === 'REMOTE_UNSUPPORTED') return null;
+    throw error;
+  }
 }
 
 /** Those that no job goes on with. The others are kept for as long as that one is: it may have to be gone on with itself. */

@@ -6,7 +6,7 @@ import type { Authority } from './operator.js';
 import { ownJob } from './own-job.js';
 import { pause } from './pause.js';
 import { putOwnDlqItem } from './put-own.js';
-import { expectAgreed, startSuccessor, successorOf, type Repeating } from './successor.js';
+import { expectAgreed, startSuccessor, newSuccessor, type Repeating } from './successor.js';
 
 /** Which items: all that fit every member that is given. */
 export type DlqFilter = {
@@ -71,7 +71,7 @@ export async function requeue(
     });
   }
   const repeating = { keepRecorded, repeatEffects };
-  const successor = await successorOf(engine, found.job, { jobId, input: item.payload, ...repeating });
+  const successor = await newSuccessor(engine, found.job, { jobId, input: item.payload, ...repeating });
   const spec = { ...successor.spec, requeuedFrom: dlqId };
   const action: DlqAction = { action: 'requeue', by: authority.actor, at: engine.now(), reason: null };
   const dlqItem = next(item, action, { status: 'requeued', requeuedAs: spec.jobId });

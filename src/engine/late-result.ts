@@ -1,7 +1,7 @@
 import { PawlError } from '../errors.js';
-import type { EffectStep } from '../kernel/index.js';
 import type { EffectResult } from '../ports/store.js';
 import { reportLateResult, type LateResult } from './alerts/effect-late-result.js';
+import { STAND_IN, successorOf } from './continuing.js';
 import type { Engine } from './engine.js';
 import { readSteps } from './read-log.js';
 import { untilAnswered } from './until-answered.js';
@@ -16,8 +16,8 @@ export async function noteIfLate(
   { tenantId, traceId }: { readonly tenantId: string; readonly traceId: string },
 ): Promise<LateResult | null> {
   // Nobody looks again: one that goes unread once is hidden for good.
-  const effect = (await untilAnswered(engine, () => readSteps(engine.store, kept.jobId))).get(kept);
-  if (effect?.kind !== 'effect' || !isLate(effect, kept.entry)) return null;
+  const isLate = await untilAnswered(engine, () => wasDenied(engine, { ...kept, tenantId }));
+  if (!isLate) return null;
   const { jobId, step, occurrence, entry } = kept;
   const late = { jobId, step, occurrence, entry };
   engine.meters.lateEffects += 1;
@@ -30,6 +30,13 @@ export async function noteIfLate(
   return { ...late, tenantId, traceId };
 }
 
-function isLate(effect: EffectStep, entry: number): boolean {
-  return entry < effect.entry || effect.state === 'closed';
+/** By its own job, or by one that goes on with that: there the first entry stands for what was entered here. */
+async function wasDenied(
+  engine: Engine,
+  { jobId, tenantId, entry, ...ref }: EffectResult & { readonly tenantId: string },
+): Promise<boolean> {
+  const effect = (await readSteps(engine.store, jobId)).get(ref);
+  if (effect?.kind === 'effect' && (entry < effect.entry || effect.state === 'closed')) return true;
+  const next = await successorOf(engine, { jobId, tenantId });
+  return next !== null && (await wasDenied(engine, { jobId: next, tenantId, entry: STAND_IN, ...ref }));
 }

@@ -4,7 +4,7 @@ import { requeue } from './dlq.js';
 import type { Engine } from './engine.js';
 import type { Authority } from './operator.js';
 import { ownJob } from './own-job.js';
-import { startSuccessor, successorOf, type Repeating } from './successor.js';
+import { startSuccessor, newSuccessor, type Repeating } from './successor.js';
 
 /**
  * The work of a job that has ended once more, as a job of its own. One that failed is requeued from the dead-letter queue,
@@ -31,7 +31,7 @@ export async function retryAsNew(
     const { item } = await engine.store.dlqItem(dlqId);
     if (item?.status === 'open') return requeue(engine, dlqId, { ...authority, ...repeating, jobId: newId });
   }
-  const successor = await successorOf(engine, job, { jobId: newId, input: job.input, ...repeating });
+  const successor = await newSuccessor(engine, job, { jobId: newId, input: job.input, ...repeating });
   const started = await startSuccessor(engine, successor, { actor: authority.actor });
   // The same request, once more.
   return started ?? ownJob(engine, newId, authority);

@@ -19,7 +19,7 @@ export type Repeating = {
 };
 
 /** The work of a job that has ended, as a job of its own. */
-export async function successorOf(
+export async function newSuccessor(
   engine: Engine,
   old: Job,
   { jobId, input, ...repeating }: Repeating & { readonly jobId: string; readonly input: JsonText },

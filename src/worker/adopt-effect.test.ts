@@ -125,3 +125,35 @@ test('GUA-4 one that provably did not happen is entered', async () => {
   const { rig, job } = await failed(order);
   expect(await rig.ended(await goOn(rig, job))).toMatchObject({ status: 'succeeded', result: '"paid"' });
 });
+
+test('GUA-4 a result that comes after the new job was told that nothing had happened is raised', async () => {
+  const late: unknown[] = [];
+  let arrive: (result: string) => void = () => undefined;
+  let entries = 0;
+  const charge = effect<null, string>({
+    name: 'charge',
+    timeout: '10s',
+    settle: '1m',
+    onUnknown: 'fail',
+    run: () => {
+      entries += 1;
+      return entries === 1 ? new Promise<string>((resolve) => (arrive = resolve)) : 'paid';
+    },
+    reconcile: () => (entries === 1 && !asked ? cannotTell() : notHappened()),
+  });
+  let asked = false;
+  const order = task({ name: 'order', retry: { maxRetries: 0 } }, ({ step }) =>
+    step.effect('charge', charge, null),
+  );
+  const rig = await testApp({ tasks: [order], hooks: { lateResult: (one) => void late.push(one) } });
+  onTestFinished(() => rig.stop());
+  const { job } = await rig.app.start(order, null);
+  await rig.ended(job);
+  asked = true;
+  expect(await rig.ended(await goOn(rig, job))).toMatchObject({ status: 'succeeded', result: '"paid"' });
+  expect(late).toEqual([]);
+  arrive('paid before');
+  await rig.idle();
+  expect(late).toMatchObject([{ jobId: job.id, step: 'charge', occurrence: 1, entry: 1 }]);
+  expect(await rig.app.alerts.list()).toMatchObject([{ rule: 'effect_late_result' }]);
+});

@@ -1,5 +1,6 @@
 import { PawlError } from '../errors.js';
 import { stepKey, type EntryFacts, type JsonText, type Step } from '../kernel/index.js';
+import { STAND_IN } from '../engine/continuing.js';
 import type { InheritedEffect } from '../engine/inherited.js';
 import { untilAnswered } from '../engine/until-answered.js';
 import { differenceOf, factsOf, type EffectUse } from './effect-use.js';
@@ -10,8 +11,6 @@ export type InheritedEntry =
   | { readonly kind: 'happened'; readonly result: JsonText }
   | { readonly kind: 'unknown' };
 
-/** The entry of this job that stands for that of the one before. */
-const ENTRY = 1;
 const STILL_RUNS_POLL_MS = 1_000;
 
 /**
@@ -42,7 +41,7 @@ export async function inheritedEntry(execution: Execution, use: EffectUse): Prom
 function isStandIn(own: Step | undefined, { effect }: InheritedEffect): boolean {
   if (own === undefined) return true;
   // Of one that did not happen there nobody had a result when this job entered it itself.
-  return own.kind === 'effect' && own.entry === ENTRY && own.state === 'open' && effect.state !== 'closed';
+  return own.kind === 'effect' && own.entry === STAND_IN && own.state === 'open' && effect.state !== 'closed';
 }
 
 function expectSame(use: EffectUse, { jobId, effect }: InheritedEffect): void {
@@ -63,7 +62,7 @@ export async function adoptResult(execution: Execution, use: EffectUse, result: 
     await execution.give({ type: 'begin-effect', step, occurrence, tool, effectKey, input, ...NO_FACTS });
   }
   await keep(execution, use, result);
-  await execution.give({ type: 'record-effect', step, occurrence, entry: ENTRY, result });
+  await execution.give({ type: 'record-effect', step, occurrence, entry: STAND_IN, result });
 }
 
 /** An entry of this job's own has been made for one of unknown outcome. Its body runs nowhere: it is for `reconcile` or an operator to settle. */
@@ -77,7 +76,7 @@ async function keep(
   result: JsonText | null,
 ): Promise<void> {
   const { engine, attempt } = execution;
-  const kept = { jobId: attempt.job.spec.jobId, step, occurrence, entry: ENTRY, result };
+  const kept = { jobId: attempt.job.spec.jobId, step, occurrence, entry: STAND_IN, result };
   await execution.during(() => untilAnswered(engine, () => engine.store.putEffect(kept, attempt.attemptId)));
 }
 

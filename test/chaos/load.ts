@@ -135,9 +135,10 @@ export class Load {
     const items = (listed?.data['items'] ?? []) as { dlq_id: string }[];
     const [item] = items;
     if (item === undefined) return;
-    const answer = await this.#client.ask('POST', `/api/v1/dlq/${item.dlq_id}/requeue`, {
-      repeat_effects: true,
-    });
+    // By turns, from the start and from where it was.
+    const keeps = this.acknowledged.requeues.size % 2 === 0;
+    const how = { keep_recorded: keeps, repeat_effects: !keeps };
+    const answer = await this.#client.ask('POST', `/api/v1/dlq/${item.dlq_id}/requeue`, how);
     if (answer?.status !== 200 && answer?.status !== 201) return;
     const jobId = String(answer.data['job_id']);
     const { requeues, breaches } = this.acknowledged;

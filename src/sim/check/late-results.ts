@@ -30,10 +30,21 @@ export class LateResults {
     const [{ jobId, step, occurrence, entry, result }] = asked as [EffectResult];
     const known = this.#watch.jobs.get(jobId)?.steps.get({ step, occurrence });
     if (result === null || known?.kind !== 'effect') return;
-    // As long as no other was entered, a result that turns up counts after all.
-    if (entry >= known.entry) return;
+    // As long as no other was entered, here or by a job that goes on with this one, a result that turns up counts after all.
+    if (entry >= known.entry && !this.#isReentered({ jobId, step, occurrence })) return;
     const late = { jobId, step, occurrence, entry };
     this.#expected.set(nameOf(late), { host, late });
+  }
+
+  /** By a job that goes on with this one. */
+  #isReentered(ref: Omit<Late, 'entry'>): boolean {
+    for (const { jobId, job, steps } of this.#watch.jobs.values()) {
+      if (job?.spec.continues?.jobId !== ref.jobId) continue;
+      const known = steps.get(ref);
+      if (known?.kind === 'effect' && known.entry > 1) return true;
+      return this.#isReentered({ ...ref, jobId });
+    }
+    return false;
   }
 
   readonly reported = (_host: Host, late: Late): void => {
