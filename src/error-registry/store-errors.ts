@@ -8,6 +8,7 @@ export type StoreErrorCode =
   | 'STORE_OUTDATED'
   | 'STORE_READ_ONLY'
   | 'STORE_FULL'
+  | 'STORE_DAMAGED'
   | 'STORE_ACCESS_DENIED'
   | 'TX_UNSUPPORTED'
   | 'REMOTE_UNSUPPORTED'
@@ -56,6 +57,12 @@ export const STORE_ERRORS: Readonly<Record<StoreErrorCode, ErrorEntry>> = {
     retryable: true,
     meaning: 'The store can be read but not written.',
     advice: 'Give this user write access to the file and its folder, or connect to the primary server.',
+  },
+  STORE_DAMAGED: {
+    class: 'permanent',
+    retryable: false,
+    meaning: 'The file is no database of SQLite, or it is damaged.',
+    advice: 'Check the path. If it is the right one, restore a backup of it.',
   },
   STORE_FULL: {
     class: 'transient',

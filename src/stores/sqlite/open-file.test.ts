@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -51,4 +51,15 @@ test('a file that stays locked for five seconds is busy', async () => {
     clock.advance(5);
   }
   await failed;
+});
+
+test('a file that is no database is told apart from one that cannot be reached: to try again is of no use', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'pawl-open-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'notes.txt');
+  writeFileSync(path, 'no database at all, but somebody’s notes\n'.repeat(100));
+  const before = readFileSync(path, 'utf8');
+  const opening = openFile(path, { clock: fakeClock(0), prepare: (db) => migrate(db, 'migrate') });
+  await expect(opening).rejects.toMatchObject({ code: 'STORE_DAMAGED', retryable: false });
+  expect(readFileSync(path, 'utf8')).toBe(before);
 });

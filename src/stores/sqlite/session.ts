@@ -240,6 +240,12 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === SQLITE_BUSY;
 }
 
+/** SQLITE_CORRUPT, and SQLITE_NOTADB. */
+export function isDamaged(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === 11 || code === 26;
+}
+
 const SQLITE_IOERR = 10;
 const SQLITE_IOERR_WRITE = 778;
 
