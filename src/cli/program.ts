@@ -1,10 +1,11 @@
 import { Command, CommanderError } from 'commander';
-import { knownError } from '../errors.js';
+import { knownError, PawlError } from '../errors.js';
 import { VERSION } from '../http/version.js';
 import { errorLine, printError, type Console } from './console.js';
 import type { Self } from './crash-test.js';
 import { EXIT_CODES_HELP, exitCodeOf, USAGE } from './exit-code.js';
-import type { Register } from './shell.js';
+import { present, STORE_VARIABLES } from './config/store-variables.js';
+import type { Register, Shell } from './shell.js';
 
 /**
  * In the order in which help lists them. One that is named is loaded without the others: with the HTTP API, the failure matrix and all the rest a
@@ -72,8 +73,18 @@ export async function run(
     }
     const known = knownError(error) ?? error;
     printError(console, known, { json });
+    const variable = isOfStore(known) ? storeVariable(args, env) : null;
+    if (variable !== null && !json) console.err(`The address of the store is from ${variable}.\n`);
     return exitCodeOf(known);
   }
+}
+
+const isOfStore = (error: unknown): boolean => error instanceof PawlError && error.code.startsWith('STORE_');
+
+/** What names the store, if that is the environment: nobody may have it in mind. */
+function storeVariable(args: readonly string[], env: Shell['env']): string | null {
+  if (args.some((arg) => arg === '--store' || arg.startsWith('--store='))) return null;
+  return STORE_VARIABLES.find((name) => present(env[name]) !== undefined) ?? null;
 }
 
 function programOf(console: Console, { json }: { json: boolean }): Command {

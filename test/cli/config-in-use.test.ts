@@ -105,3 +105,23 @@ test('--version is the release of the package', async () => {
   expect(await run(['--version'], console, [process.execPath], { env: {}, cwd })).toBe(0);
   expect(out.trim()).toBe(version);
 });
+
+test.each(['PAWL_STORE', 'DATABASE_URL'])(
+  'an error about a store that %s names says so: a config may name another',
+  async (variable) => {
+    const said: string[] = [];
+    const console = { out: () => undefined, err: (text: string) => void said.push(text), isTerminal: false };
+    const asked = (...args: string[]) =>
+      run(['jobs', 'list', ...args], console, [process.execPath], {
+        env: { [variable]: 'mysql://elsewhere' },
+        cwd: tmpdir(),
+      });
+    expect(await asked()).toBe(2);
+    expect(said.join('')).toMatch(
+      new RegExp(`STORE_URL_INVALID.*\nThe address of the store is from ${variable}\\.`),
+    );
+    said.length = 0;
+    await asked('--store', 'mysql://here');
+    expect(said.join('')).not.toContain(variable);
+  },
+);

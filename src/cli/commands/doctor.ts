@@ -1,7 +1,8 @@
 import type { Duration } from '../../engine/duration.js';
 import { holdRestored } from '../../engine/hold-restored.js';
 import { PawlError } from '../../errors.js';
-import { configOf, present, storeOf } from '../config/settings.js';
+import { configOf, storeOf } from '../config/settings.js';
+import { present } from '../config/store-variables.js';
 import { print } from '../console.js';
 import { examineStore } from '../doctor/examine-store.js';
 import { restoredText, restoredView } from '../doctor/restored-lines.js';

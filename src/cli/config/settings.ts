@@ -12,6 +12,7 @@ import { flagOf, type Flags, type Shell } from '../shell.js';
 import { didYouMean } from '../suggest.js';
 import { loadTasks } from './load-tasks.js';
 import { problemIn, readConfig, type ConfigFile } from './read-config.js';
+import { present, STORE_VARIABLES } from './store-variables.js';
 
 export const DEFAULT_STORE = 'sqlite:pawl.db';
 
@@ -113,7 +114,7 @@ export function configOf(flags: Flags, { env, cwd }: Surroundings): Promise<Conf
 }
 
 function storeInEnv(env: Shell['env']): string | undefined {
-  return present(env['PAWL_STORE']) ?? present(env['DATABASE_URL']);
+  return STORE_VARIABLES.map((name) => present(env[name])).find((url) => url !== undefined);
 }
 
 /** Not on the command line, which every user of the machine can read. */
@@ -165,11 +166,6 @@ function wholeInEnv(env: Shell['env'], name: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw wrong(name, `${JSON.stringify(text)} is no whole number`);
-}
-
-/** An empty variable is one that is not set. */
-export function present(value: string | undefined): string | undefined {
-  return value === undefined || value === '' ? undefined : value;
 }
 
 function wrong(option: string, problem: string): PawlError {
