@@ -40,6 +40,30 @@ test('why: a paused queue, a hold, a retry, and the end, each in a sentence with
   });
 });
 
+test('why: a sleep, and the pause before a step is tried again, by the name of the step', async () => {
+  const cluster = newCluster();
+  const slow = task({ name: 'slow' }, async ({ step, input }) => {
+    if (input === 'sleep') await step.sleep('nap', '1h');
+    const retry = { maxRetries: 1, baseMs: 3_600_000, maxBackoffMs: 3_600_000, jitterMs: 0 };
+    await step.run('fetch', () => Promise.reject(new Error('no answer')), { retry });
+  });
+  const rig = await cluster.join([slow]);
+  const whys = await Promise.all(
+    ['sleep', 'fail'].map(async (input) => {
+      const { job: handle } = await rig.app.start(slow, input);
+      await rig.idle();
+      return handle.why();
+    }),
+  );
+  expect(whys).toMatchObject([
+    { code: 'timer', sentence: expect.stringMatching(/^It sleeps at step 'nap' until 2026-/) as string },
+    {
+      code: 'timer',
+      sentence: expect.stringMatching(/^It pauses until 2026-.*; then step 'fetch' is tried again/) as string,
+    },
+  ]);
+});
+
 test('why: a worker that is gone, and nobody yet who took over', async () => {
   const cluster = newCluster();
   const link = new Link(cluster.store);

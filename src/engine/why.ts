@@ -4,6 +4,7 @@ import {
   claimableAt,
   decidedEntry,
   laneOf,
+  PAUSE_PREFIX,
   rowOf,
   type Job,
   type Timestamp,
@@ -98,6 +99,14 @@ function explainOne(wait: Wait): Explanation {
     );
   }
   const until = expiresAt === null ? '' : ` until ${utc(expiresAt)}`;
+  if (step.startsWith(PAUSE_PREFIX)) {
+    const paused = step.slice(PAUSE_PREFIX.length);
+    return said(
+      'timer',
+      `It pauses${until}; then step '${paused}' is tried again, or asked about.`,
+      expiresAt,
+    );
+  }
   if (kind === 'timer') return said('timer', `It sleeps at step '${step}'${until}.`, expiresAt);
   if (kind === 'child') return said('child', `It waits for its child '${reason ?? ''}' of step '${step}'.`);
   const because = reason === null ? '' : ` (${reason})`;

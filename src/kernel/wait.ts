@@ -27,6 +27,9 @@ export type Wait = {
  */
 export const SIGNAL_KEY = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 
+/** Names the timer with which a step waits before it goes on: until it is tried again, or what became of it can be asked. */
+export const PAUSE_PREFIX = '$pause:';
+
 /**
  * The wait that an effect of unknown outcome parks its job on: one decision for each entry, by an operator.
  * It is a step of its own beside the effect that it decides; `$` marks the names that the engine gives to steps.

@@ -1,6 +1,7 @@
 import { PawlError } from '../errors.js';
 import {
   attemptOf,
+  PAUSE_PREFIX,
   SIGNAL_KEY,
   stepKey,
   type Accepted,
@@ -247,7 +248,7 @@ export class Execution {
   }
 
   async #sleepUntil(expiresAt: number, label: string): Promise<void> {
-    const ref = this.begin(`$pause:${label}`, 'pause');
+    const ref = this.begin(`${PAUSE_PREFIX}${label}`, 'pause');
     const key = `timer:${stepKey(ref)}`;
     const ended = this.waits.wait({ ...ref, key, kind: 'timer', reason: null, expiresAt });
     await ended.finally(() => this.end(ref));
