@@ -18,7 +18,13 @@ export type ChildMail =
 /** How a child ended, as its parent's step sees it. */
 export type ChildEnd =
   | { readonly status: 'succeeded'; readonly result: JsonText }
-  | { readonly status: 'failed'; readonly code: string; readonly message: string }
+  | {
+      readonly status: 'failed';
+      readonly code: string;
+      readonly message: string;
+      /** There is no such job. */
+      readonly notStarted?: true;
+    }
   | { readonly status: 'cancelled' };
 
 export function childStart(spec: JobSpec, input: JsonText, now: Timestamp): NewOutboxEntry {

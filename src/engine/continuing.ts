@@ -1,5 +1,5 @@
 import { PawlError } from '../errors.js';
-import type { JobSpec } from '../kernel/index.js';
+import type { Job, JobSpec } from '../kernel/index.js';
 import type { AgedJob, Identity } from '../ports/store.js';
 import type { Engine } from './engine.js';
 
@@ -35,6 +35,21 @@ export async function successorOf(
     if (error instanceof PawlError && error.code === 'REMOTE_UNSUPPORTED') return null;
     throw error;
   }
+}
+
+/** The last of the jobs that went on with one, or that one itself; null if it is gone. `except`: not as far as this one. */
+export async function lastInRow(
+  engine: Pick<Engine, 'store'>,
+  jobId: string,
+  { except = null }: { readonly except?: string | null } = {},
+): Promise<Job | null> {
+  let last = (await engine.store.load(jobId)).found?.job ?? null;
+  while (last !== null) {
+    const next = await successorOf(engine, last.spec);
+    if (next === null || next === except) break;
+    last = (await engine.store.load(next)).found?.job ?? null;
+  }
+  return last;
 }
 
 /** Those that no job goes on with. The others are kept for as long as that one is: it may have to be gone on with itself. */

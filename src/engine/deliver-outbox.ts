@@ -1,8 +1,8 @@
 import { PawlError } from '../errors.js';
-import { decide, NO_STEPS, type ParentRef } from '../kernel/index.js';
+import { decide, NO_STEPS, type JobSpec, type ParentRef } from '../kernel/index.js';
 import type { CommitItem, Message, OutboxEntry, OutboxOutcome } from '../ports/store.js';
 import { childWaitKey, type ChildEnd, type ChildMail } from './child-mail.js';
-import { continuing } from './continuing.js';
+import { continuing, lastInRow } from './continuing.js';
 import type { Engine } from './engine.js';
 import { give } from './give.js';
 import { eachApart } from './each-apart.js';
@@ -32,7 +32,7 @@ export async function deliverOutbox(engine: Engine, { leaseMs }: { leaseMs: numb
     taken.flatMap(({ mail }) => (mail.kind === kind ? [mail as MailOf<K>] : []));
 
   await engine.subscriptions.refreshIfStale();
-  const refused = await startChildren(engine, await wantedStarts(engine, taken));
+  const { refused, postponed } = await startChildren(engine, await wantedStarts(engine, taken));
   const ends = [...of('child.ended'), ...refused].map(({ parentId, ...end }) => ({
     jobId: parentId,
     ...end,
@@ -47,6 +47,8 @@ export async function deliverOutbox(engine: Engine, { leaseMs }: { leaseMs: numb
   const unfitIds = new Set([...untold, ...unfit.map(({ childId }) => childId)]);
   const outcomes = taken.map(({ entry: { entryId, tries }, mail }): OutboxOutcome => {
     const to = recipientOf(mail);
+    if (mail.kind === 'child.start' && postponed.has(mail.spec.jobId))
+      return { entryId, outcome: 'again', dueAt: engine.now() + AGAIN_MS };
     if (unfitIds.has(to)) return { entryId, outcome: 'again', dueAt: engine.now() + MENDED_MS };
     if (missing.has(to) && tries < MOST_TRIES)
       return { entryId, outcome: 'again', dueAt: engine.now() + AGAIN_MS };
@@ -97,17 +99,28 @@ async function hasEnded({ store }: Engine, jobId: string): Promise<boolean> {
   }
 }
 
+type Started = {
+  /** Word to the parents of those that can no longer be started. */
+  readonly refused: MailOf<'child.ended'>[];
+  /** Those that go on with a job which somebody else goes on with just now: it is waited for. */
+  readonly postponed: ReadonlySet<string>;
+};
+
 /**
- * Answers with word to the parents of those that can no longer be started, such as one past its deadline. One that was
- * started before, by a bearer that did not get to say so, tells of its end itself.
+ * One that can no longer be started is, for example, past its deadline. One that was started before, by a bearer that did not get to say
+ * so, tells of its end itself.
  */
-async function startChildren(
-  engine: Engine,
-  starts: readonly MailOf<'child.start'>[],
-): Promise<MailOf<'child.ended'>[]> {
+async function startChildren(engine: Engine, starts: readonly MailOf<'child.start'>[]): Promise<Started> {
   const items: CommitItem[] = [];
   const refused: MailOf<'child.ended'>[] = [];
-  for (const { spec, input } of starts) {
+  const postponed = new Set<string>();
+  for (const { spec: asked, input } of starts) {
+    const continues = await latestOf(engine, asked);
+    if (continues === 'running') {
+      postponed.add(asked.jobId);
+      continue;
+    }
+    const spec = { ...asked, continues };
     const create = { type: 'create', now: engine.now(), actor: 'client', spec, input } as const;
     const decision = decide(null, create, NO_STEPS);
     if (decision.ok) {
@@ -123,23 +136,33 @@ async function startChildren(
       refused.push(notStarted(spec.parent, isTooLate ? 'DEADLINE_EXCEEDED' : decision.code));
     }
   }
-  if (items.length === 0) return refused;
+  if (items.length === 0) return { refused, postponed };
   const { told, replies } = await send(engine, items, { goOn: patience(engine) });
-  for (const [index, { job, outbox }] of items.entries()) {
+  for (const [index, { job, jobId, outbox }] of items.entries()) {
     const reply = replies[index];
-    const isTaken = reply?.ok === false && reply.code === 'IDENTITY_TAKEN';
-    // Somebody has requeued the child that it was to go on with: there cannot be two.
-    if (isTaken && !reply.owners.includes(job?.spec.jobId ?? '') && job?.spec.parent)
-      refused.push(notStarted(job.spec.parent, 'CONTINUED_ALREADY'));
+    const isTaken = reply?.ok === false && reply.code === 'IDENTITY_TAKEN' && !reply.owners.includes(jobId);
+    if (isTaken) postponed.add(jobId);
     engine.announceMail(outbox);
     if (job) engine.announce(job, { told });
   }
-  return refused;
+  return { refused, postponed };
+}
+
+/** What a child goes on with: somebody may have requeued the one that it was to go on with since, and that is the one by now. */
+async function latestOf(
+  engine: Engine,
+  { jobId, continues }: Pick<JobSpec, 'jobId' | 'continues'>,
+): Promise<JobSpec['continues'] | 'running'> {
+  if (continues === null) return null;
+  const last = await lastInRow(engine, continues.jobId, { except: jobId });
+  if (last === null || last.spec.jobId === continues.jobId) return continues;
+  return last.finishedAt === null ? 'running' : { ...continues, jobId: last.spec.jobId };
 }
 
 /** What a parent is told of a child that cannot be started. */
 function notStarted(parent: ParentRef, code: string): MailOf<'child.ended'> {
-  const end: ChildEnd = { status: 'failed', code, message: 'the child could not be started' };
+  const message = 'the child could not be started';
+  const end: ChildEnd = { status: 'failed', code, message, notStarted: true };
   const payload = JSON.stringify(end);
   return { kind: 'child.ended', parentId: parent.jobId, key: childWaitKey(parent), payload };
 }

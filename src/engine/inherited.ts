@@ -7,7 +7,7 @@ import {
   type EffectStep,
   type Event,
   type Job,
-  type JsonText,
+  type Step,
   type StepLog,
   type StepRef,
   type Timestamp,
@@ -15,6 +15,9 @@ import {
 } from '../kernel/index.js';
 import type { Store } from '../ports/store.js';
 import type { ChildEnd } from './child-mail.js';
+import { lastInRow } from './continuing.js';
+import type { Engine } from './engine.js';
+import { haveHappened } from './outside-effects.js';
 import { eventsIn, foldSteps, readLog } from './read-log.js';
 
 type Ancestor = { readonly jobId: string; readonly events: readonly Event[]; readonly steps: StepLog };
@@ -22,27 +25,32 @@ type Ancestor = { readonly jobId: string; readonly events: readonly Event[]; rea
 /** An effect as an earlier job has it. */
 export type InheritedEffect = { readonly jobId: string; readonly effect: EffectStep };
 
+/** A result that is kept, with the step as it was then. */
+export type KeptResult = StepRef & { readonly found: Step };
+
 /**
  * What the jobs before have recorded, for one that goes on with it. The nearest of them is asked first. What has failed, or timed out, is
  * not kept: to try it again is what the job is for.
  */
 export class Inherited {
   readonly #ancestors: readonly Ancestor[];
-  /** The steps whose results are kept, by their keys, in the order in which those were recorded. */
-  readonly order: readonly string[];
 
   constructor(ancestors: readonly Ancestor[]) {
     this.#ancestors = ancestors;
-    const events = ancestors.toReversed().flatMap((ancestor) => ancestor.events);
-    this.order = [...new Set(events.flatMap((event) => keptBy(event) ?? []))];
   }
 
-  /** The result of a step. */
-  output(ref: StepRef): JsonText | null {
-    return this.#first(({ steps }) => {
-      const known = steps.get(ref);
-      return known?.kind === 'run' ? known.output : null;
-    });
+  /** The results since the latest checkpoint, in the order in which they were recorded. */
+  kept(): KeptResult[] {
+    const kept = new Map<string, KeptResult>();
+    for (const { events, steps } of this.#ancestors.toReversed()) {
+      for (const event of events) {
+        if (event.type === 'checkpoint.saved') kept.clear();
+        const ref = keptBy(event);
+        const found = ref && steps.get(ref);
+        if (ref && found && !kept.has(stepKey(ref))) kept.set(stepKey(ref), { ...ref, found });
+      }
+    }
+    return [...kept.values()];
   }
 
   /** The latest entry of an effect in each of them, whatever became of it. */
@@ -53,28 +61,15 @@ export class Inherited {
     });
   }
 
-  /** A wait that is over, with what came of it. */
-  ended(ref: StepRef): WaitStep | null {
-    return this.#first(({ steps }) => {
-      const known = steps.get(ref);
-      return known?.kind === 'wait' && isKept(known) ? known : null;
-    });
-  }
-
   /** When a sleep ends that has begun. */
   sleepsUntil(ref: StepRef): Timestamp | null {
-    return this.#first(({ steps }) => {
-      const known = steps.get(ref);
-      return known?.kind === 'wait' ? known.wait.expiresAt : null;
-    });
+    return this.#firstWait(ref, ({ wait }) => wait.expiresAt);
   }
 
-  /** The child of a step. */
+  /** The child of a step that ended well; or else the latest that there was. */
   child(ref: StepRef): WaitStep['child'] {
-    return this.#first(({ steps }) => {
-      const known = steps.get(ref);
-      return known?.kind === 'wait' ? known.child : null;
-    });
+    const well = this.#firstWait(ref, (step) => (isKept(step) ? step.child : null));
+    return well ?? this.#firstWait(ref, (step) => (wasStarted(step) ? step.child : null));
   }
 
   /** Where the latest of them saved a checkpoint; each counts on from where the one before it did. */
@@ -86,9 +81,10 @@ export class Inherited {
     return { state: latest.state, occurrences: Object.fromEntries(counted) };
   }
 
-  #first<T>(look: (ancestor: Ancestor) => T | null): T | null {
-    for (const ancestor of this.#ancestors) {
-      const found = look(ancestor);
+  #firstWait<T>(ref: StepRef, look: (step: WaitStep) => T | null): T | null {
+    for (const { steps } of this.#ancestors) {
+      const known = steps.get(ref);
+      const found = known?.kind === 'wait' ? look(known) : null;
       if (found !== null) return found;
     }
     return null;
@@ -96,25 +92,40 @@ export class Inherited {
 }
 
 /** The step whose result this event records for good. */
-function keptBy(event: Event): string | null {
+function keptBy(event: Event): StepRef | null {
   switch (event.type) {
     case 'step.recorded':
     case 'effect.recorded':
-      return stepKey(event);
+      return refOf(event);
     case 'effect.reconciled':
-      return event.verdict === 'happened' ? stepKey(event) : null;
+      return event.verdict === 'happened' ? refOf(event) : null;
     case 'wait.completed':
-      return isKept(event) ? stepKey(event.wait) : null;
+      return isKept(event) ? refOf(event.wait) : null;
     default:
       return null;
   }
 }
 
+const refOf = ({ step, occurrence }: StepRef): StepRef => ({ step, occurrence });
+
+type Ended = Pick<WaitStep, 'wait' | 'outcome' | 'payload'>;
+
 /** Waits with a `$` in their names are the engine's own. */
-function isKept({ wait, outcome, payload }: Pick<WaitStep, 'wait' | 'outcome' | 'payload'>): boolean {
+function isKept(ended: Ended): boolean {
+  const { wait, outcome } = ended;
   if (wait.step.startsWith('$')) return false;
   if (wait.kind !== 'child') return outcome === 'received' || outcome === 'elapsed';
-  return (JSON.parse(payload ?? 'null') as ChildEnd | null)?.status === 'succeeded';
+  return childEnd(ended)?.status === 'succeeded';
+}
+
+/** One that could not be started was never there. */
+function wasStarted(ended: Ended): boolean {
+  const end = childEnd(ended);
+  return !(end?.status === 'failed' && end.notStarted === true);
+}
+
+function childEnd({ payload }: Ended): ChildEnd | null {
+  return JSON.parse(payload ?? 'null') as ChildEnd | null;
 }
 
 /** Reads the jobs before, back to the first. Without one of them nobody knows what happened: it throws. */
@@ -124,7 +135,7 @@ export async function readInherited(store: Store, continues: ContinuedRef): Prom
     const { jobId }: ContinuedRef = next;
     const events = eventsIn(await readLog(store, jobId));
     // Asked for afterwards: of one that is purged while it is being read, half would look like all of it.
-    next = (await specOf(store, jobId)).continues;
+    next = (await loadedJob(store, jobId)).spec.continues;
     ancestors.push({ jobId, events, steps: foldSteps(events) });
   }
   return new Inherited(ancestors);
@@ -132,22 +143,36 @@ export async function readInherited(store: Store, continues: ContinuedRef): Prom
 
 /** What a job that goes on with this one says of it. */
 export async function continuationOf(store: Store, jobId: string): Promise<ContinuedRef> {
-  return { jobId, origin: originOf(await specOf(store, jobId)) };
+  return { jobId, origin: originOf((await loadedJob(store, jobId)).spec) };
 }
 
-/** The child of a step goes on where the one of the job before was, if that was of the same task. */
+/** `running`: it is known once the old child has ended. `differs`: that one has done something, and is not what is asked for. */
+export type ChildContinuation = ContinuedRef | 'running' | 'differs' | null;
+
+/**
+ * The child of a step goes on where the one of the job before was; or where the last job was that went on with that. One of another task,
+ * or with another input, is a new one, unless effects of the old one happened.
+ */
 export async function childContinuation(
-  store: Store,
+  engine: Pick<Engine, 'store'>,
   inherited: Inherited,
-  { step, occurrence, task }: StepRef & { readonly task: string },
-): Promise<ContinuedRef | null> {
+  { step, occurrence, task, inputHash }: StepRef & { readonly task: string; readonly inputHash: string },
+): Promise<ChildContinuation> {
   const child = inherited.child({ step, occurrence });
-  return child?.task === task ? continuationOf(store, child.childId) : null;
+  if (child === null) return null;
+  const last = (await lastInRow(engine, child.childId)) ?? gone(child.childId);
+  if (last.finishedAt === null) return 'running';
+  if (child.task === task && child.inputHash === inputHash)
+    return { jobId: last.spec.jobId, origin: originOf(last.spec) };
+  return (await haveHappened(engine, last.spec.jobId)) ? 'differs' : null;
 }
 
-async function specOf(store: Store, jobId: string): Promise<Job['spec']> {
+async function loadedJob(store: Store, jobId: string): Promise<Job> {
   const { found } = await store.load(jobId);
-  if (found !== null) return found.job.spec;
+  return found?.job ?? gone(jobId);
+}
+
+function gone(jobId: string): never {
   throw new PawlError('CONTINUED_JOB_GONE', {
     detail: `job ${jobId}, whose record is to be kept, was purged`,
     details: { jobId },

@@ -2,6 +2,8 @@ import { PawlError } from '../errors.js';
 import type { Engine } from './engine.js';
 import { readSteps } from './read-log.js';
 
+type Stores = Pick<Engine, 'store'>;
+
 /** So many are named. */
 const MOST_NAMED = 5;
 
@@ -9,7 +11,7 @@ const MOST_NAMED = 5;
  * Throws where a job, or one that it called, has effects that happened, or may have: a new job in its place knows nothing of
  * them, and enters each once more under another key.
  */
-export async function expectNoneHappened(engine: Engine, jobId: string): Promise<void> {
+export async function expectNoneHappened(engine: Stores, jobId: string): Promise<void> {
   const effects: string[] = [];
   for await (const effect of happened(engine, jobId)) {
     effects.push(effect);
@@ -22,8 +24,14 @@ export async function expectNoneHappened(engine: Engine, jobId: string): Promise
   });
 }
 
+/** The same, as an answer. */
+export async function haveHappened(engine: Stores, jobId: string): Promise<boolean> {
+  for await (const _ of happened(engine, jobId)) return true;
+  return false;
+}
+
 /** By the keys of their steps. Of a job that was purged nobody can tell. */
-async function* happened(engine: Engine, jobId: string): AsyncGenerator<string> {
+async function* happened(engine: Stores, jobId: string): AsyncGenerator<string> {
   const steps = await readSteps(engine.store, jobId);
   // Asked for afterwards: one that is purged while it is being read looks as if it had done nothing.
   const { found } = await engine.store.load(jobId);
@@ -37,6 +45,6 @@ async function* happened(engine: Engine, jobId: string): AsyncGenerator<string> 
   if (before !== undefined) yield* within(engine, before, before);
 }
 
-async function* within(engine: Engine, jobId: string, path: string): AsyncGenerator<string> {
+async function* within(engine: Stores, jobId: string, path: string): AsyncGenerator<string> {
   for await (const effect of happened(engine, jobId)) yield `${path} > ${effect}`;
 }

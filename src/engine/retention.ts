@@ -57,7 +57,10 @@ export function retentionSweep(engine: Engine, retention: Retention): () => Prom
       after,
     });
     const gone = await noteAttempts(engine, await withoutContinued(engine, aged));
-    const jobs = evidence === null ? unguarded(gone) : await writeEvidence(engine, evidence, gone);
+    const written = evidence === null ? unguarded(gone) : await writeEvidence(engine, evidence, gone);
+    // Somebody may have gone on with one while its evidence was written.
+    const free = new Set((await withoutContinued(engine, gone)).map(({ jobId }) => jobId));
+    const jobs = written.filter(({ jobId }) => free.has(jobId));
     // The last round of a sweep always comes here: keys expire even where no job does.
     if (jobs.length > 0 || next === null) await engine.store.purge({ jobs, identityTtlMs });
     after = next;

@@ -1,8 +1,15 @@
 import { PawlError } from '../errors.js';
-import { SIGNAL_KEY, type DlqItem, type Job, type JobSpec, type JsonText } from '../kernel/index.js';
+import {
+  SIGNAL_KEY,
+  type ContinuedRef,
+  type DlqItem,
+  type Job,
+  type JobSpec,
+  type JsonText,
+} from '../kernel/index.js';
 import type { NewOutboxEntry } from '../ports/store.js';
 import { signalAgain } from './child-mail.js';
-import { continuing } from './continuing.js';
+import { continuing, successorOf } from './continuing.js';
 import type { Engine } from './engine.js';
 import { continuationOf } from './inherited.js';
 import type { NewJob } from './new-job.js';
@@ -31,7 +38,7 @@ export async function newSuccessor(
     spec: { ...spec, continues },
     input,
     identities: continuing({ ...spec, continues }),
-    letters: await unreadSignals(engine, { from: old.spec.jobId, to: jobId }),
+    letters: await unreadSignals(engine, { from: continues, to: jobId }),
   };
 }
 
@@ -47,8 +54,19 @@ export async function expectAgreed(
       details: { option: 'keepRecorded' },
     });
   }
-  if (!keepRecorded && !repeatEffects) await expectNoneHappened(engine, oldId);
+  if (repeatEffects) return false;
+  const { found } = await engine.store.load(oldId);
+  const continuedBy = found && (await successorOf(engine, found.job.spec));
+  if (continuedBy !== null) throw continuedAlready(oldId, continuedBy);
+  if (!keepRecorded) await expectNoneHappened(engine, oldId);
   return keepRecorded;
+}
+
+function continuedAlready(jobId: string, continuedBy: string): PawlError {
+  return new PawlError('CONTINUED_ALREADY', {
+    detail: `job ${continuedBy} goes on with what job ${jobId} has recorded`,
+    details: { jobId, continuedBy },
+  });
 }
 
 /** Saves a new job that takes the place of an old one. Null: the letter of that was dealt with meanwhile, or the new one is there already. */
@@ -66,10 +84,7 @@ export async function startSuccessor(
   }
   const owner = reply.code === 'IDENTITY_TAKEN' ? (reply.owners[0] ?? null) : null;
   if (owner === null || owner === spec.jobId) return null;
-  throw new PawlError('CONTINUED_ALREADY', {
-    detail: `job ${owner} goes on with what job ${spec.continues?.jobId} has recorded`,
-    details: { jobId: spec.continues?.jobId ?? null, continuedBy: owner },
-  });
+  throw continuedAlready(spec.continues?.jobId ?? '', owner);
 }
 
 /** Nobody waits for it any more, and its key was the old one's. */
@@ -91,13 +106,18 @@ function specOf(engine: Engine, spec: JobSpec, jobId: string): JobSpec {
   };
 }
 
-/** What people have sent to the old job, and it has not read: nobody is asked twice. */
+/** What people have sent to the jobs before, and none of them has read: nobody is asked twice. */
 async function unreadSignals(
   engine: Engine,
-  { from, to }: { readonly from: string; readonly to: string },
+  { from, to }: { readonly from: ContinuedRef; readonly to: string },
 ): Promise<NewOutboxEntry[]> {
-  const { messages } = await engine.store.inbox(from);
-  return messages
-    .filter(({ key }) => SIGNAL_KEY.test(key))
-    .map(({ key, payload }) => signalAgain({ jobId: to, key, payload }, engine.now()));
+  const unread = new Map<string, JsonText>();
+  for (let next: ContinuedRef | null = from; next !== null;) {
+    const { jobId }: ContinuedRef = next;
+    const { messages } = await engine.store.inbox(jobId);
+    for (const { key, payload } of messages)
+      if (SIGNAL_KEY.test(key) && !unread.has(key)) unread.set(key, payload);
+    next = (await engine.store.load(jobId)).found?.job.spec.continues ?? null;
+  }
+  return [...unread].map(([key, payload]) => signalAgain({ jobId: to, key, payload }, engine.now()));
 }

@@ -27,7 +27,6 @@ export type CallErrorCode =
   | 'EFFECTS_HAPPENED'
   | 'CONTINUED_ALREADY'
   | 'CONTINUED_JOB_GONE'
-  | 'CONTINUATION_DIFFERS'
   | 'APPROVAL_REQUIRED'
   | 'CONFIG_INVALID'
   | 'WORKFLOW_INVALID'
@@ -184,14 +183,6 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
     meaning: 'The job whose record was to be kept is no longer in the store, so nobody knows what happened.',
     advice:
       'Look at what happened outside, then start the work anew. A longer retention keeps finished jobs.',
-  },
-  CONTINUATION_DIFFERS: {
-    class: 'permanent',
-    retryable: false,
-    meaning:
-      'The job keeps what another has recorded, and its handler enters an effect there with other arguments.',
-    advice:
-      'Let the handler ask for the same effect as before at this step, and requeue with `keepRecorded` once more; or give a new effect a new step.',
   },
   APPROVAL_REQUIRED: {
     class: 'validation',

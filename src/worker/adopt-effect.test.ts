@@ -1,11 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { Pawl } from '../client/app.js';
+import { goOn, turns } from '../../test/go-on.js';
 import { cannotTell, effect, happened, noEffect, notHappened } from '../client/effect.js';
-import type { JobHandle } from '../client/job-handle.js';
 import { task, type AnyTask } from '../client/task.js';
 import { verifyStore } from '../engine/evidence/verify-store.js';
-import { retryAsNew } from '../engine/retry-as-new.js';
-import { testApp, type TestApp } from '../testkit/index.js';
+import { advanceUntil, testApp, type TestApp } from '../testkit/index.js';
 
 async function appOf(...tasks: readonly AnyTask[]): Promise<TestApp> {
   const rig = await testApp({ tasks });
@@ -22,13 +20,6 @@ async function failed(order: AnyTask) {
   const { job } = await rig.app.start(order, null);
   await rig.ended(job);
   return { rig, job };
-}
-
-/** The work of a job that has ended, by one that goes on with what is recorded. */
-async function goOn({ app }: TestApp, { id }: { id: string }): Promise<JobHandle> {
-  const { engine } = Pawl.inside(app);
-  const again = { tenantId: null, actor: 'operator:ann', newId: engine.newId(1), keepRecorded: true };
-  return app.job((await retryAsNew(engine, id, again)).spec.jobId);
 }
 
 test.each([
@@ -92,22 +83,39 @@ test('GUA-4 without reconcile an operator decides', async () => {
   expect(entries).toBe(1);
 });
 
-test('GUA-3 a handler that enters the effect with something else is refused, and nothing is entered', async () => {
-  let cents = 12;
-  const entered: number[] = [];
-  const charge = effect<number, null>({ name: 'charge', run: (amount) => (entered.push(amount), null) });
-  const order = task({ name: 'order', retry: { maxRetries: 0 } }, async ({ step }) => {
-    await step.effect('charge', charge, cents);
-    throw new Error('out of stock');
-  });
-  const { rig, job } = await failed(order);
-  cents = 13;
-  expect(await rig.ended(await goOn(rig, job))).toMatchObject({
-    status: 'failed',
-    failure: { code: 'CONTINUATION_DIFFERS', message: expect.stringContaining(job.id) as string },
-  });
-  expect(entered).toEqual([12]);
-});
+test.each(['recorded', 'of unknown outcome'])(
+  'GUA-3 a handler that enters an effect with something else, where one is %s, is parked: nothing is entered, and no code of its own can catch that',
+  async (how) => {
+    let cents = 12;
+    const entered: number[] = [];
+    const charge = effect<number, null>({
+      name: 'charge',
+      onUnknown: 'fail',
+      run: (amount) => {
+        entered.push(amount);
+        if (how === 'recorded') return null;
+        throw new Error('connection reset');
+      },
+    });
+    const order = task({ name: 'order', retry: { maxRetries: 0 } }, async ({ step }) => {
+      await step.effect('charge', charge, cents).catch((error: unknown) => {
+        if (cents !== 12) entered.push(0);
+        throw error;
+      });
+      throw new Error('out of stock');
+    });
+    const { rig, job } = await failed(order);
+    cents = 13;
+    const next = await goOn(rig, job);
+    await advanceUntil(rig.clock, async () => (await next.status()).status === 'waiting');
+    expect((await next.why()).code).toBe('nondeterminism');
+    expect(entered).toEqual([12]);
+    cents = 12;
+    await rig.app.resume(next.id, { by: 'ann' });
+    expect((await rig.ended(next)).status).toBe('failed');
+    expect(entered).toEqual([12]);
+  },
+);
 
 test('GUA-4 one that provably did not happen is entered', async () => {
   let entries = 0;
@@ -157,3 +165,52 @@ test('GUA-4 a result that comes after the new job was told that nothing had happ
   expect(late).toMatchObject([{ jobId: job.id, step: 'charge', occurrence: 1, entry: 1 }]);
   expect(await rig.app.alerts.list()).toMatchObject([{ rule: 'effect_late_result' }]);
 });
+
+test.each(['reconcile', 'an operator'])(
+  'GUA-4 a result that comes to the old job beats the word of %s that nothing happened',
+  async (who) => {
+    let arrive: (result: string) => void = () => undefined;
+    let entries = 0;
+    let isSecond = false;
+    const charge = effect<null, string>({
+      name: 'charge',
+      timeout: '10s',
+      settle: '1m',
+      onUnknown: who === 'reconcile' ? 'fail' : 'park',
+      run: () => {
+        entries += 1;
+        return entries === 1 ? new Promise<string>((resolve) => (arrive = resolve)) : 'paid twice';
+      },
+      ...(who === 'reconcile' && {
+        reconcile: async () => {
+          if (!isSecond) return cannotTell();
+          arrive('paid');
+          await turns(10);
+          return notHappened();
+        },
+      }),
+    });
+    const order = task({ name: 'order', retry: { maxRetries: 0 } }, ({ step }) =>
+      step.effect('charge', charge, null),
+    );
+    const rig = await appOf(order);
+    const { job } = await rig.app.start(order, null);
+    const isParked = async ({ status }: Pick<typeof job, 'status'>) =>
+      (await status()).waits.some(({ reason }) => reason === 'effect_unknown');
+    if (who === 'reconcile') await rig.ended(job);
+    else {
+      await advanceUntil(rig.clock, () => isParked({ status: () => job.status() }));
+      await job.cancel();
+    }
+    isSecond = true;
+    const next = await goOn(rig, job);
+    if (who === 'an operator') {
+      await advanceUntil(rig.clock, () => isParked({ status: () => next.status() }));
+      arrive('paid');
+      await rig.idle();
+      await rig.app.resolveEffect(next.id, { step: 'charge', by: 'ann', verdict: 'notHappened' });
+    }
+    expect(await rig.ended(next)).toMatchObject({ status: 'succeeded', result: '"paid"' });
+    expect(entries).toBe(1);
+  },
+);

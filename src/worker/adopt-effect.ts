@@ -1,4 +1,3 @@
-import { PawlError } from '../errors.js';
 import { stepKey, type EntryFacts, type JsonText, type Step } from '../kernel/index.js';
 import { STAND_IN } from '../engine/continuing.js';
 import type { InheritedEffect } from '../engine/inherited.js';
@@ -6,7 +5,7 @@ import { untilAnswered } from '../engine/until-answered.js';
 import { differenceOf, factsOf, type EffectUse } from './effect-use.js';
 import type { Execution } from './execution.js';
 
-/** What became of an effect that a job before has entered. */
+/** What became of an effect that a job before has entered, and recorded no result of. */
 export type InheritedEntry =
   | { readonly kind: 'happened'; readonly result: JsonText }
   | { readonly kind: 'unknown' };
@@ -14,44 +13,42 @@ export type InheritedEntry =
 const STILL_RUNS_POLL_MS = 1_000;
 
 /**
- * What the jobs before have to say of an effect that is asked for here; null if this one may enter it. Waits while its body may still run
- * there. Throws if it was entered with something else: neither may it be entered once more, nor is its result the answer.
+ * What the jobs before have to say of an effect that is asked for here; null if they have no say any more. Waits while its body may still
+ * run there. If it was entered with something else the handler has left its path: neither may it be entered once more, nor would its result
+ * be the answer.
  */
 export async function inheritedEntry(execution: Execution, use: EffectUse): Promise<InheritedEntry | null> {
   const entries = execution.inherited?.entries(use) ?? [];
   const [nearest] = entries;
-  if (nearest === undefined || !isStandIn(execution.attempt.steps.get(use), nearest)) return null;
+  const own = execution.attempt.steps.get(use);
+  if (nearest === undefined || !isOpenTo(own, nearest)) return null;
   for (;;) {
     let mayRun = false;
     for (const { jobId, effect } of entries) {
       const facts = await factsOf(execution, { jobId, step: use.step, occurrence: use.occurrence }, effect);
       const result = effect.result ?? facts.storedResult;
-      if (result !== null || effect.state !== 'closed') expectSame(use, { jobId, effect });
+      const mayHaveHappened = effect.state !== 'closed' && nearest.effect.state !== 'closed';
+      const difference = result !== null || mayHaveHappened ? differenceOf(use, effect) : null;
+      if (difference !== null)
+        return execution.replay.leave(use, `${difference}, in job ${jobId} (${stepKey(use)})`);
       if (result !== null) return { kind: 'happened', result };
-      mayRun ||= effect.state === 'open' && facts.bodyMayRun;
+      mayRun ||= mayHaveHappened && effect.state === 'open' && facts.bodyMayRun;
     }
-    // The nearest has asked about those before it.
-    if (nearest.effect.state === 'closed') return null;
+    // The nearest has asked about those before it. And what stands in for it is settled like any other entry.
+    if (nearest.effect.state === 'closed' || own !== undefined) return null;
     if (!mayRun) return { kind: 'unknown' };
     await execution.pauseUntil(execution.engine.now() + STILL_RUNS_POLL_MS, use.step);
   }
 }
 
-/** This job has not entered it: what it may have is an entry that stands for that of a job before. */
-function isStandIn(own: Step | undefined, { effect }: InheritedEffect): boolean {
+/**
+ * Whether a result of a job before would count: also for an entry that stands in for that one and was declared not to have happened, as
+ * long as no other was entered. Not if this job has entered the effect itself.
+ */
+function isOpenTo(own: Step | undefined, { effect }: InheritedEffect): boolean {
   if (own === undefined) return true;
-  // Of one that did not happen there nobody had a result when this job entered it itself.
-  return own.kind === 'effect' && own.entry === STAND_IN && own.state === 'open' && effect.state !== 'closed';
-}
-
-function expectSame(use: EffectUse, { jobId, effect }: InheritedEffect): void {
-  const difference = differenceOf(use, effect);
-  if (difference === null) return;
-  const step = stepKey(use);
-  throw new PawlError('CONTINUATION_DIFFERS', {
-    detail: `effect '${use.effect.name}' of step '${step}' is not what job ${jobId} entered there: ${difference}`,
-    details: { step, jobId },
-  });
+  if (own.kind !== 'effect' || own.entry !== STAND_IN || own.result !== null) return false;
+  return own.state === 'closed' || effect.state !== 'closed';
 }
 
 /** Takes over the result, without entering anything: an entry of this job's own, which says what came of the other. */

@@ -74,7 +74,7 @@ export class Attempt {
   readonly #whileHeld = { goOn: () => !this.isOver };
   #head: Loaded;
   #steps: StepLog;
-  readonly #replay: Replay;
+  #replay: Replay;
   #commits = 0;
   #sending = false;
   #end: AttemptEnd | null = null;
@@ -92,6 +92,11 @@ export class Attempt {
     this.ended = new Promise((resolve) => {
       this.#tellEnd = resolve;
     });
+  }
+
+  /** Before its handler runs: with what was recorded until now. */
+  follow(replay: Replay): void {
+    this.#replay = replay;
   }
 
   get job(): Job {

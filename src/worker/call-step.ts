@@ -62,9 +62,8 @@ async function startOnce(
     parent: { ...wait, jobId: job.spec.jobId, childId: childIdOf(job, wait) },
   });
   const known = attempt.steps.get(wait);
-  const before = inherited?.child(wait) ?? null;
   if (known !== undefined) {
-    const child = known.kind === 'wait' ? (known.child ?? before) : null;
+    const child = known.kind === 'wait' ? (known.child ?? inherited?.child(wait)) : null;
     if (child?.task !== task.name || child.inputHash !== spec.inputHash) {
       return replay.leave(
         wait,
@@ -76,9 +75,7 @@ async function startOnce(
     return;
   }
   await execution.during(() => replay.caughtUp(wait));
-  // One that has ended well in the place of this need not be started.
-  if (before?.inputHash === spec.inputHash && before.task === task.name && inherited?.ended(wait)) return;
-  const continues = await continuationFor(execution, { ...wait, task: task.name });
+  const continues = await continuationFor(execution, { ...wait, task: task.name, inputHash: spec.inputHash });
   const child = { childId: spec.jobId, task: task.name, inputHash: spec.inputHash };
   await execution.give(
     { type: 'start-child', wait, child },
@@ -86,12 +83,28 @@ async function startOnce(
   );
 }
 
-/** The job that a child goes on with, in a job that goes on with another itself. */
-function continuationFor(
+/** The job that a child goes on with, in a job that goes on with another itself. Once that has ended: until then nobody knows what it does. */
+async function continuationFor(
   execution: Execution,
-  child: StepRef & { readonly task: string },
-): Promise<ContinuedRef | null> | null {
-  const { engine, inherited } = execution;
+  asked: StepRef & { readonly task: string; readonly inputHash: string },
+): Promise<ContinuedRef | null> {
+  const { engine, inherited, replay } = execution;
   if (inherited === null) return null;
-  return execution.read(() => childContinuation(engine.store, inherited, child));
+  for (;;) {
+    const found = await readChild(execution, () => childContinuation(engine, inherited, asked));
+    if (found === 'differs') return replay.leave(asked, 'the job before has another child there');
+    if (found !== 'running') return found;
+    await execution.pauseUntil(engine.now() + STILL_RUNS_POLL_MS, asked.step);
+  }
+}
+
+const STILL_RUNS_POLL_MS = 1_000;
+
+async function readChild<T>(execution: Execution, read: () => Promise<T>): Promise<T> {
+  try {
+    return await execution.read(read);
+  } catch (error) {
+    if (error instanceof PawlError && error.code === 'CONTINUED_JOB_GONE') return execution.giveUp(error);
+    throw error;
+  }
 }

@@ -62,7 +62,7 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
   else replay.visit(use);
   const inherited = execution.inherited === null ? null : await inheritedEntry(execution, use);
   if (inherited?.kind === 'happened') {
-    await execution.takeOver(use, () => adoptResult(execution, use, inherited.result));
+    await adoptResult(execution, use, inherited.result);
     return null;
   }
   const facts = known?.kind === 'effect' ? await factsOf(execution, use, known) : NO_FACTS;

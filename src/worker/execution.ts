@@ -48,8 +48,9 @@ export class Execution {
   #waits: Waits | null = null;
   #undos: Set<() => unknown> | null = null;
   #busy = 0;
-  #takingOver: Promise<unknown> = Promise.resolve();
   #returned = false;
+  /** Told why the job cannot go on. */
+  onGivenUp: ((error: PawlError) => void) | null = null;
 
   constructor(
     around: Surroundings,
@@ -108,17 +109,10 @@ export class Execution {
     this.#uses?.countFrom(this.#counts(counted));
   }
 
-  /**
-   * Takes over what a job before has recorded for a step. One after the other, in the order of its record: what raced then has the same
-   * winner now.
-   */
-  takeOver<T>(ref: StepRef, record: () => Promise<T>): Promise<T> {
-    return this.during(async () => {
-      await this.replay.deliver(ref);
-      const taken = this.#takingOver.then(record);
-      this.#takingOver = taken.catch(() => undefined);
-      return taken;
-    }) as Promise<T>;
+  /** The job cannot go on. The handler hears nothing of it: whoever could catch that might take it for a failure of a step. */
+  giveUp(error: PawlError): Promise<never> {
+    this.onGivenUp?.(error);
+    return never();
   }
 
   /** Where the job's own counts say nothing of a name, those of the jobs before it do. */

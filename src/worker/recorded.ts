@@ -15,7 +15,7 @@ export type Recorded = {
   readonly untold: ReadonlySet<string>;
   /** Of the attempt that goes on: what one before it had recorded when it failed says nothing about the way of this one. */
   readonly ahead: readonly Placed[];
-  /** How many places are taken. */
+  /** How many events there are. */
   readonly size: number;
   readonly aStepFailed: boolean;
 };
@@ -33,8 +33,8 @@ export const NOTHING: Recorded = {
   aStepFailed: false,
 };
 
-export function recordedIn(commits: readonly Commit[], inherited: readonly string[] = []): Recorded {
-  const results = new Map(inherited.map((key, at) => [key, at]));
+export function recordedIn(commits: readonly Commit[]): Recorded {
+  const results = new Map<string, number>();
   const failures = new Map<string, number>();
   const unvisited = new Set<string>();
   const begun = new Set<string>();
@@ -42,8 +42,7 @@ export function recordedIn(commits: readonly Commit[], inherited: readonly strin
   const untold = new Set<string>();
   let ahead: Placed[] = [];
   const events = commits.flatMap((commit) => commit.events);
-  for (const [index, event] of events.entries()) {
-    const at = inherited.length + index;
+  for (const [at, event] of events.entries()) {
     if (event.type === 'attempt.failed') {
       ahead = [];
       untold.clear();
@@ -66,8 +65,7 @@ export function recordedIn(commits: readonly Commit[], inherited: readonly strin
     const recorded = recordedBy(event);
     if (recorded === null) continue;
     const key = stepKey(recorded);
-    // What was taken over keeps its place.
-    if (!results.has(key)) results.set(key, at);
+    results.set(key, at);
     // Whether the engine has to pause, or to ask an operator, depends on when it is asked.
     if (!recorded.step.startsWith('$')) unvisited.add(key);
     else if (event.type === 'step.recorded') optional.add(key);
@@ -75,8 +73,7 @@ export function recordedIn(commits: readonly Commit[], inherited: readonly strin
     ahead.push({ key, at });
   }
   const aStepFailed = events.some(({ type }) => type === 'step.failed');
-  const size = inherited.length + events.length;
-  return { results, failures, unvisited, begun, optional, untold, ahead, size, aStepFailed };
+  return { results, failures, unvisited, begun, optional, untold, ahead, size: events.length, aStepFailed };
 }
 
 /** The step that touches the world outside from this event on, if it is one: a handler that no longer asks for it has left its path. */

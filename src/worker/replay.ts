@@ -35,8 +35,10 @@ export class Replay {
   readonly #optional: Set<string>;
   /** Effects of this attempt of which even `reconcile` could not tell. */
   readonly #untold: ReadonlySet<string>;
-  /** An earlier attempt, or a job before, may have gone another way: after its failure nothing says that this one must follow. */
+  /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
   readonly #strict: boolean;
+  /** Much of the record is another job's, whose handler was mended since: where it is not followed, it is waited for and then let be. */
+  readonly #lenient: boolean;
   /** What the handler has to ask for before anything behind it is handed out. What is at the front may have been asked for. */
   #ahead: Placed[];
   readonly #turns = new Turns((at) => this.#mayPass(at));
@@ -51,11 +53,9 @@ export class Replay {
   /** Told why the handler has left its recorded path, once. */
   onLeft: ((error: PawlError) => void) | null = null;
 
-  /** `inherited`: steps whose results a job before has recorded, in that order, ahead of all that this one has. */
-  constructor(alarms: Alarms, job: Job, commits: readonly Commit[], inherited: readonly string[] = []) {
+  constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
     this.#alarms = alarms;
-    const isFirst = commits.length === 0 && inherited.length === 0;
-    const recorded = isFirst ? NOTHING : recordedIn(commits, inherited);
+    const recorded = commits.length === 0 ? NOTHING : recordedIn(commits);
     const { results, failures, unvisited, begun, optional, untold, ahead, size, aStepFailed } = recorded;
     this.#results = results;
     this.#failures = failures;
@@ -66,7 +66,8 @@ export class Replay {
     this.#untold = untold;
     this.#ahead = ahead.toReversed();
     this.#next = size;
-    this.#strict = job.retryCount === 0 && !aStepFailed && job.spec.continues === null;
+    this.#strict = job.retryCount === 0 && !aStepFailed;
+    this.#lenient = job.spec.continues !== null;
   }
 
   /** Called when every result that was asked for has been handed out. */
@@ -163,7 +164,8 @@ export class Replay {
     if (this.isCaughtUp) return;
     return this.#until(this.#caughtUp, GRACE_BITS, () => {
       const missed = this.#missedOf(this.#unvisited);
-      return isKnown
+      if (this.#lenient) this.#forget();
+      return isKnown || this.#lenient
         ? undefined
         : this.leave(asksFor, `history has '${missed}' there, which the handler did not ask for`);
     });
@@ -171,9 +173,16 @@ export class Replay {
 
   /** Until a handler that has returned has come by all that it had begun in the world outside. */
   pastAllBegun(): Promise<void> {
-    return this.#until(this.#pastAllBegun, RETURNED_GRACE_BITS, () =>
-      this.leave(this.#missedOf(this.#begun), 'it returned without asking for that'),
+    return this.#until(this.#pastAllBegun, this.#lenient ? GRACE_BITS : RETURNED_GRACE_BITS, () =>
+      this.#lenient
+        ? this.#forget()
+        : this.leave(this.#missedOf(this.#begun), 'it returned without asking for that'),
     );
+  }
+
+  /** What the handler has not asked for until now it need not ask for any more. */
+  #forget(): void {
+    for (const key of [...this.#unvisited, ...this.#optional]) this.#visit(key);
   }
 
   /** Until those who wait so are told, or it has taken too long. */

@@ -5,6 +5,7 @@ import {
   nondeterminismWait,
   timesOutAt,
   type Checkpoint,
+  type Event,
   type Job,
 } from '../kernel/index.js';
 import { failureOf } from '../engine/failure-of.js';
@@ -12,6 +13,7 @@ import { readInherited, type Inherited } from '../engine/inherited.js';
 import { toJsonText } from '../engine/json-text.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import type { Loaded, Store } from '../ports/store.js';
+import { adoptResults } from './adopt-results.js';
 import { Attempt, type HeldCommand } from './attempt.js';
 import { Execution, type Surroundings } from './execution.js';
 import { HeldJob } from './held-job.js';
@@ -46,7 +48,9 @@ export function prepareAttempt(
   if (job.rev <= FRESH_REV && job.spec.continues === null) return prepared(around, head, nothingPast());
   const { store } = around.engine;
   const reading = Promise.all([readPast(store, job, { ignoreCheckpoints }), readBefore(store, job)]);
-  return reading.then(([past, before]) => prepared(around, head, past, before));
+  return reading.then(([past, before]) =>
+    before === null ? prepared(around, head, past) : continued(around, head, { past, before }),
+  );
 }
 
 /** What the jobs before have recorded. That one of them is gone is for this one's log to tell. */
@@ -60,18 +64,42 @@ async function readBefore(store: Store, { spec: { continues } }: Job): Promise<I
   }
 }
 
-function prepared(
-  around: Surroundings,
-  head: Loaded,
-  past: Past,
-  before: Inherited | PawlError | null = null,
-): Prepared {
+function prepared(around: Surroundings, head: Loaded, past: Past): Prepared {
   const { engine } = around;
   const { steps, commits, skippedCheckpoints } = past;
-  const unfit = before instanceof PawlError ? before : null;
-  const inherited = before instanceof PawlError ? null : before;
-  const replay = new Replay(engine.alarms, head.job, commits, inherited?.order);
+  const replay = new Replay(engine.alarms, head.job, commits);
   const attempt = new Attempt(engine, head, { steps, replay });
+  const execution = new Execution(around, attempt, { replay, inherited: null });
+  return { attempt, execution, skipCheckpoints: skippedCheckpoints, unfit: null };
+}
+
+/** One that goes on with another first makes what that has recorded its own. Behind a checkpoint it has done so. */
+async function continued(
+  around: Surroundings,
+  head: Loaded,
+  { past, before }: { readonly past: Past; readonly before: Inherited | PawlError },
+): Promise<Prepared> {
+  const { engine } = around;
+  const { steps, commits, skippedCheckpoints } = past;
+  const { job } = head;
+  const attempt = new Attempt(engine, head, { steps, replay: new Replay(engine.alarms, job, []) });
+  const inherited = before instanceof PawlError ? null : before;
+  let unfit = before instanceof PawlError ? before : null;
+  let adopted: readonly Event[] = [];
+  if (inherited !== null && job.checkpointRev === null) {
+    const adopting = adoptResults(engine, attempt, inherited).then(
+      (events) => void (adopted = events),
+      (error: unknown) => {
+        if (!(error instanceof PawlError)) throw error;
+        unfit = error;
+      },
+    );
+    await Promise.race([adopting, attempt.ended]);
+  }
+  const all =
+    adopted.length === 0 ? commits : [...commits, { jobId: job.spec.jobId, rev: job.rev, events: adopted }];
+  const replay = new Replay(engine.alarms, job, all);
+  attempt.follow(replay);
   const execution = new Execution(around, attempt, { replay, inherited });
   return { attempt, execution, skipCheckpoints: skippedCheckpoints, unfit };
 }
@@ -106,6 +134,7 @@ export async function runAttempt(
     end(execution, ending, (refusal) => end(execution, failed(refusal), (error) => letGo(execution, error)));
   };
   execution.replay.onLeft = (error) => finish(park(execution, error));
+  execution.onGivenUp = (error) => finish(failed(error));
   void (span ? span.within(handle) : handle()).then(
     (result) => finish({ type: 'complete', result }),
     (error: unknown) => finish(failed(error)),

@@ -97,11 +97,14 @@ function isNew({ attempt, replay, inherited }: Execution, ref: StepRef): boolean
 
 /** The recorded result; null if the body is to be run. A failure that is final for this attempt is thrown again. */
 export async function recordOf(execution: Execution, ref: StepRef): Promise<{ output: string } | null> {
-  const { attempt, replay } = execution;
+  const { attempt, replay, inherited } = execution;
   const known = attempt.steps.get(ref);
   if (known !== undefined && known.kind !== 'run') {
     return replay.leave(ref, `history has a step of another kind there (${known.kind})`);
   }
+  const entered = known === undefined ? inherited?.entries(ref)[0] : undefined;
+  if (entered && entered.effect.state !== 'closed')
+    return replay.leave(ref, `job ${entered.jobId} has entered an effect there`);
   if (known !== undefined && known.output !== null) {
     await replay.deliver(ref);
     return { output: known.output };
@@ -114,17 +117,7 @@ export async function recordOf(execution: Execution, ref: StepRef): Promise<{ ou
     await execution.pauseUntil(known.nextTryAt, ref.step);
   }
   await execution.during(() => replay.caughtUp(ref));
-  return takeOver(execution, ref);
-}
-
-/** The result that a job before has recorded, recorded here as well. */
-async function takeOver(execution: Execution, ref: StepRef): Promise<{ output: string } | null> {
-  const output = execution.inherited?.output(ref) ?? null;
-  if (output === null) return null;
-  return execution.takeOver(ref, async () => {
-    await execution.give({ type: 'record-step', ...ref, startedAt: execution.engine.now(), output });
-    return { output };
-  });
+  return null;
 }
 
 /** When the step is tried again; null if it has given up. */

@@ -1,5 +1,5 @@
 import { PawlError } from '../errors.js';
-import { stepKey, type JsonText, type Wait, type WaitOutcome, type WaitStep } from '../kernel/index.js';
+import { stepKey, type JsonText, type Wait, type WaitOutcome } from '../kernel/index.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { readTogether } from '../engine/read-together.js';
 import type { Execution } from './execution.js';
@@ -35,10 +35,12 @@ export class Waits {
   }
 
   async wait(asked: Wait): Promise<WaitEnd> {
-    const { attempt, replay, inherited } = this.#execution;
+    const { attempt, replay } = this.#execution;
     const there = attempt.steps.get(asked);
     if (there !== undefined && there.kind !== 'wait')
       return replay.leave(asked, `history has a step of another kind there (${there.kind})`);
+    if (there !== undefined && there.wait.key !== asked.key)
+      return replay.leave(asked, `history has a wait for '${there.wait.key}' there`);
     const known = attempt.steps.waitFor(asked.key);
     const mine = known !== undefined && stepKey(known.wait) === stepKey(asked);
     // Of what came before a checkpoint names are left, and a key that people answer is its step's.
@@ -48,17 +50,7 @@ export class Waits {
       await replay.deliver(asked);
       return { outcome: known.outcome, payload: known.payload };
     }
-    const ended = known === undefined ? (inherited?.ended(asked) ?? null) : null;
-    if (ended !== null) return this.#execution.takeOver(asked, () => this.#recordEnd(ended));
     return this.#begin(known?.wait ?? asked);
-  }
-
-  /** It ended in a job before: what came of it is on record there. */
-  async #recordEnd({ wait, outcome, payload }: WaitStep): Promise<WaitEnd> {
-    if (outcome === null || outcome === 'deadline')
-      throw new Error(`the wait for '${wait.key}' has not ended`);
-    await this.#execution.give({ type: 'consume-wait', wait, outcome, payload });
-    return { outcome, payload };
   }
 
   get isWaiting(): boolean {

@@ -203,7 +203,7 @@ export class Worker {
       const prepared = preparing instanceof Promise ? await preparing : preparing;
       this.#unread.forget(head.job.spec.jobId);
       // Lost before anyone could tell it so, or handed back.
-      if (this.#handsBack || !this.#keeper.holds(head.job)) return;
+      if (this.#handsBack || prepared.attempt.isOver || !this.#keeper.holds(head.job)) return;
       running.prepared = prepared;
       await runAttempt(prepared, task);
     } catch (error) {

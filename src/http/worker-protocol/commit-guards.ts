@@ -1,6 +1,6 @@
 import type { Engine } from '../../engine/engine.js';
 import type { Extras } from '../../engine/prepare-commit.js';
-import { childContinuation, readInherited } from '../../engine/inherited.js';
+import { childContinuation, readInherited, type Inherited } from '../../engine/inherited.js';
 import type { CommandOf, ContinuedRef, Job, StepIndex } from '../../kernel/index.js';
 import type { EntryRef, NewOutboxEntry } from '../../ports/store.js';
 import { checkFacts } from './entry-facts.js';
@@ -22,6 +22,11 @@ export async function guardsOf(
   const [first] = given.commands;
   if (first.type === 'create') return { identities: identitiesOf(first.spec) };
   if (before === null) return {};
+  let inherited: Inherited | null = null;
+  const jobsBefore = async (): Promise<Inherited | null> => {
+    const { continues } = before.spec;
+    return (inherited ??= continues && (await readInherited(engine.store, continues)));
+  };
   const consumed: string[] = [];
   const outbox: NewOutboxEntry[] = [];
   const entries: EntryRef[] = [];
@@ -36,11 +41,11 @@ export async function guardsOf(
       const { step, occurrence, entry } = command;
       entries.push({ step, occurrence, entry });
     } else if (type === 'start-child') {
-      const continues = await continuationFor(engine, before, command);
-      outbox.push(childOf(before, command, { offspring: asked.children, continues }));
+      const from = await continuationFor(engine, await jobsBefore(), command);
+      outbox.push(childOf(before, command, { offspring: asked.children, continues: from }));
     } else if (type === 'complete-wait' || (type === 'consume-wait' && command.outcome === 'received')) {
       const key = type === 'complete-wait' ? command.key : command.wait.key;
-      const isKept = type === 'consume-wait' && (await hasEndedBefore(engine, before, command));
+      const isKept = type === 'consume-wait' && hasEndedBefore(await jobsBefore(), command);
       if (!isKept) {
         await expectMessage(engine, before, { key, payload: command.payload });
         consumed.push(key);
@@ -65,24 +70,27 @@ function looksAtInbox(command: Given['commands'][number]): boolean {
 }
 
 /** A job before has received the same: it came to that one, and is in no inbox of this one. */
-async function hasEndedBefore(
-  { store }: Engine,
-  { spec: { continues } }: Job,
-  { wait, payload }: CommandOf<'consume-wait'>,
-): Promise<boolean> {
-  if (continues === null) return false;
-  const ended = (await readInherited(store, continues)).ended(wait);
-  return ended?.outcome === 'received' && ended.wait.key === wait.key && ended.payload === payload;
+function hasEndedBefore(inherited: Inherited | null, { wait, payload }: CommandOf<'consume-wait'>): boolean {
+  return (inherited?.kept() ?? []).some(
+    ({ step, occurrence, found }) =>
+      step === wait.step &&
+      occurrence === wait.occurrence &&
+      found.kind === 'wait' &&
+      found.wait.key === wait.key &&
+      found.payload === payload,
+  );
 }
 
-/** The job that the child of a step goes on with: as its worker finds it, worked out here. */
+/** The job that the child of a step goes on with: worked out here, not taken over. */
 async function continuationFor(
-  { store }: Engine,
-  { spec: { continues } }: Job,
+  engine: Engine,
+  inherited: Inherited | null,
   { wait, child }: CommandOf<'start-child'>,
 ): Promise<ContinuedRef | null> {
-  if (continues === null) return null;
-  return childContinuation(store, await readInherited(store, continues), { ...wait, task: child.task });
+  if (inherited === null) return null;
+  const found = await childContinuation(engine, inherited, { ...wait, ...child });
+  if (typeof found === 'string') throw invalid('children', `holds a child whose job before is ${found}`);
+  return found;
 }
 
 async function expectMessage(

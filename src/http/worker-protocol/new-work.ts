@@ -68,12 +68,10 @@ export function childOf(
     spec.idempotencyKey === spec.jobId &&
     spec.parent?.jobId === jobId &&
     spec.parent.step === step &&
-    spec.parent.occurrence === occurrence &&
-    spec.continues?.jobId === continues?.jobId &&
-    spec.continues?.origin === continues?.origin;
+    spec.parent.occurrence === occurrence;
   if (!isOwn) throw invalid('children', 'holds another child than the step starts');
   expectPlain(spec, input);
-  return childStart(spec, input, now);
+  return childStart({ ...spec, continues }, input, now);
 }
 
 /** What only schedules, requeues and runs of a task in turn may say. */

@@ -52,21 +52,15 @@ export const WORKER_BUGS: readonly Bug[] = [
   },
   {
     name: 'what a job before has recorded is done again',
-    file: 'worker/run-step',
-    from: 'execution.inherited?.output(ref) ?? null',
-    to: 'null',
+    file: 'worker/adopt-results',
+    from: 'inherited.kept()',
+    to: '[]',
   },
   {
     name: 'what a job before has recorded is taken over in any order',
-    file: 'worker/execution',
-    from: 'await this.replay.deliver(ref);',
-    to: '',
-  },
-  {
-    name: 'an effect of a job before is entered again',
-    file: 'worker/effect-step',
-    from: 'execution.inherited === null ? null : await inheritedEntry(execution, use)',
-    to: 'null',
+    file: 'worker/adopt-results',
+    from: 'inherited.kept()',
+    to: 'inherited.kept().toReversed()',
   },
   {
     name: 'an effect of unknown outcome of a job before is entered',

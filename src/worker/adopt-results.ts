@@ -1,0 +1,96 @@
+import { PawlError } from '../errors.js';
+import type { Engine } from '../engine/engine.js';
+import type { Inherited, KeptResult } from '../engine/inherited.js';
+import { rejectionError } from '../engine/rejection-error.js';
+import { STAND_IN } from '../engine/continuing.js';
+import { untilAnswered } from '../engine/until-answered.js';
+import type { EffectStep, Event, WaitStep } from '../kernel/index.js';
+import type { Attempt, HeldCommand } from './attempt.js';
+
+/**
+ * Records what the jobs before have results of as this job's own, before its handler runs: in the order of their record, so that what
+ * raced there has the same winner here. Nothing is run and nothing entered. One that was broken off goes on where it was. Answers with what
+ * was recorded; never, if the attempt is lost meanwhile.
+ */
+export async function adoptResults(
+  engine: Engine,
+  attempt: Attempt,
+  inherited: Inherited,
+): Promise<readonly Event[]> {
+  const recorder = new Recorder(engine, attempt);
+  for (const kept of inherited.kept()) await recorder.record(kept);
+  return recorder.recorded();
+}
+
+class Recorder {
+  readonly #engine: Engine;
+  readonly #attempt: Attempt;
+  readonly #events: Event[] = [];
+  /** The latest that was asked for: they are answered in order. */
+  #last: Promise<void> = Promise.resolve();
+  #refused: PawlError | null = null;
+
+  constructor(engine: Engine, attempt: Attempt) {
+    this.#engine = engine;
+    this.#attempt = attempt;
+  }
+
+  async recorded(): Promise<readonly Event[]> {
+    await this.#last;
+    if (this.#refused !== null) throw this.#refused;
+    return this.#events;
+  }
+
+  async record({ step, occurrence, found }: KeptResult): Promise<void> {
+    const ref = { step, occurrence };
+    const own = this.#attempt.steps.get(ref);
+    if (found.kind === 'run' && own === undefined && found.output !== null) {
+      const startedAt = this.#engine.now();
+      this.#give({ type: 'record-step', ...ref, startedAt, output: found.output });
+    }
+    if (found.kind === 'wait' && own === undefined) this.#giveEnd(found);
+    if (found.kind === 'effect' && (own === undefined || (own.kind === 'effect' && own.result === null)))
+      await this.#adopt({ ...ref, effect: found, isIntended: own !== undefined });
+  }
+
+  #giveEnd({ wait, outcome, payload }: WaitStep): void {
+    if (outcome === 'received' || outcome === 'elapsed')
+      this.#give({ type: 'consume-wait', wait, outcome, payload });
+  }
+
+  /** Its intent first, then its result beside the log, then its record: as if it had been entered. */
+  async #adopt({ step, occurrence, effect, isIntended }: Adopted): Promise<void> {
+    const { tool, effectKey, input, result } = effect;
+    if (result === null) return;
+    const ref = { step, occurrence };
+    if (!isIntended) {
+      const facts = { bodyMayRun: false, storedResult: null };
+      this.#give({ type: 'begin-effect', ...ref, tool, effectKey, input, ...facts });
+      await this.#last;
+    }
+    if (this.#refused !== null) return;
+    const kept = { jobId: this.#attempt.job.spec.jobId, ...ref, entry: STAND_IN, result };
+    const { attemptId } = this.#attempt;
+    await untilAnswered(this.#engine, () => this.#engine.store.putEffect(kept, attemptId));
+    this.#give({ type: 'record-effect', ...ref, entry: STAND_IN, result });
+  }
+
+  #give(command: HeldCommand): void {
+    if (this.#refused !== null) return;
+    this.#last = new Promise((resolve) => {
+      this.#attempt.give(command, undefined, (answer) => {
+        if (answer.ok) this.#events.push(...answer.events);
+        else if (answer.code !== 'MOVED')
+          this.#refused ??= rejectionError(answer, `go on with what another job has recorded`);
+        resolve();
+      });
+    });
+  }
+}
+
+type Adopted = {
+  readonly step: string;
+  readonly occurrence: number;
+  readonly effect: EffectStep;
+  readonly isIntended: boolean;
+};
