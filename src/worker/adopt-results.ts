@@ -1,4 +1,4 @@
-import { PawlError } from '../errors.js';
+import type { PawlError } from '../errors.js';
 import type { Engine } from '../engine/engine.js';
 import type { Inherited, KeptResult } from '../engine/inherited.js';
 import { rejectionError } from '../engine/rejection-error.js';
