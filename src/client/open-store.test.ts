@@ -67,7 +67,7 @@ describe('a store that cannot be used says why, and what to do', () => {
   test('a file that is no database, which is left as it is', async () => {
     const path = join(folder, 'notes.txt');
     writeFileSync(path, 'these are notes, and long enough to have a header of their own '.repeat(20));
-    expect(await failureOf(open(`sqlite:${path}`))).toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(await failureOf(open(`sqlite:${path}`))).toMatchObject({ code: 'STORE_DAMAGED' });
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
