@@ -63,7 +63,7 @@ export class Inherited {
 
   /** When a sleep ends that has begun. */
   sleepsUntil(ref: StepRef): Timestamp | null {
-    return this.#firstWait(ref, ({ wait }) => wait.expiresAt);
+    return this.#firstWait(ref, ({ wait }) => (wait.kind === 'timer' ? wait.expiresAt : null));
   }
 
   /** The child of a step that ended well; or else the latest that there was. */

@@ -35,8 +35,8 @@ export const ENGINE_BUGS: readonly Bug[] = [
   {
     name: 'outbox settled before delivery',
     file: 'engine/deliver-outbox',
-    from: 'const refused = await startChildren(',
-    to: "await engine.store.settleOutbox(taken.map(({ entry }) => ({ entryId: entry.entryId, outcome: 'done' })));\n    const refused = await startChildren(",
+    from: 'const { refused, postponed } = await startChildren(',
+    to: "await engine.store.settleOutbox(taken.map(({ entry }) => ({ entryId: entry.entryId, outcome: 'done' })));\n    const { refused, postponed } = await startChildren(",
   },
   {
     name: 'children never started',
@@ -47,7 +47,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
   {
     name: 'end of a child not written down',
     file: 'engine/deliver-outbox',
-    from: 'ends.map(({ parentId, key, payload }) => engine.store.putMessage({ jobId: parentId, key, payload }))',
+    from: 'messages.map(({ jobId, key, payload }) => engine.store.putMessage({ jobId, key, payload }))',
     to: '[]',
   },
   {
