@@ -41,7 +41,6 @@ const MORE = [
   'feature a rate used up',
   'feature purge',
   'feature a job goes on with another',
-  'feature a child goes on with another',
   'feature effect refused',
   'feature effect threw, and had happened',
   'feature effect threw, and had not happened',
