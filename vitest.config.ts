@@ -32,7 +32,7 @@ export default defineConfig(({ mode }) => ({
         },
       },
     ],
-    env: { MODE: mode },
+    env: mode === 'unit' ? { PAWL_UNIT: '1' } : {},
     // Generous, for a machine that others keep busy, a tenth as fast for a minute: a test that hangs is noticed all the same.
     testTimeout: 120_000,
     hookTimeout: 120_000,

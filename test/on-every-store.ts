@@ -64,7 +64,7 @@ const GROUNDS: Readonly<Record<string, () => Ground>> = {
  * only (`--mode unit`): the other two take a while.
  */
 export function onEveryStore(define: (fresh: Fresh) => void): void {
-  const names = process.env['MODE'] === 'unit' ? ['memory'] : Object.keys(GROUNDS);
+  const names = process.env['PAWL_UNIT'] === '1' ? ['memory'] : Object.keys(GROUNDS);
   describe.each(names)('on %s', (name) => {
     const { open, begin, end } = (GROUNDS[name] as () => Ground)();
     if (begin) beforeAll(begin);

@@ -115,12 +115,11 @@ async function startChildren(engine: Engine, starts: readonly MailOf<'child.star
   const refused: MailOf<'child.ended'>[] = [];
   const postponed = new Set<string>();
   for (const { spec: asked, input } of starts) {
-    const continues = await latestOf(engine, asked);
-    if (continues === 'running') {
+    const spec = asked.continues === null ? asked : await withLatest(engine, asked);
+    if (spec === 'running') {
       postponed.add(asked.jobId);
       continue;
     }
-    const spec = { ...asked, continues };
     const create = { type: 'create', now: engine.now(), actor: 'client', spec, input } as const;
     const decision = decide(null, create, NO_STEPS);
     if (decision.ok) {
@@ -148,15 +147,14 @@ async function startChildren(engine: Engine, starts: readonly MailOf<'child.star
   return { refused, postponed };
 }
 
-/** What a child goes on with: somebody may have requeued the one that it was to go on with since, and that is the one by now. */
-async function latestOf(
-  engine: Engine,
-  { jobId, continues }: Pick<JobSpec, 'jobId' | 'continues'>,
-): Promise<JobSpec['continues'] | 'running'> {
-  if (continues === null) return null;
-  const last = await lastInRow(engine, continues.jobId, { except: jobId });
-  if (last === null || last.spec.jobId === continues.jobId) return continues;
-  return last.finishedAt === null ? 'running' : { ...continues, jobId: last.spec.jobId };
+/** Somebody may have requeued the job that a child was to go on with: then it goes on with that one, once it has ended. */
+async function withLatest(engine: Engine, spec: JobSpec): Promise<JobSpec | 'running'> {
+  const { jobId, continues } = spec;
+  const last = continues && (await lastInRow(engine, continues.jobId, { except: jobId }));
+  if (continues === null || last === null || last.spec.jobId === continues.jobId) return spec;
+  return last.finishedAt === null
+    ? 'running'
+    : { ...spec, continues: { ...continues, jobId: last.spec.jobId } };
 }
 
 /** What a parent is told of a child that cannot be started. */

@@ -1,8 +1,8 @@
-import { stepKey, type EntryFacts, type JsonText, type Step } from '../kernel/index.js';
+import { stepKey, type JsonText, type Step } from '../kernel/index.js';
 import { STAND_IN } from '../engine/continuing.js';
 import type { InheritedEffect } from '../engine/inherited.js';
 import { untilAnswered } from '../engine/until-answered.js';
-import { differenceOf, factsOf, type EffectUse } from './effect-use.js';
+import { differenceOf, factsOf, NO_FACTS, type EffectUse } from './effect-use.js';
 import type { Execution } from './execution.js';
 
 /** What became of an effect that a job before has entered, and recorded no result of. */
@@ -76,5 +76,3 @@ async function keep(
   const kept = { jobId: attempt.job.spec.jobId, step, occurrence, entry: STAND_IN, result };
   await execution.during(() => untilAnswered(engine, () => engine.store.putEffect(kept, attempt.attemptId)));
 }
-
-const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };

@@ -6,6 +6,7 @@ import { STAND_IN } from '../engine/continuing.js';
 import { untilAnswered } from '../engine/until-answered.js';
 import type { EffectStep, Event, WaitStep } from '../kernel/index.js';
 import type { Attempt, HeldCommand } from './attempt.js';
+import { NO_FACTS } from './effect-use.js';
 
 /**
  * Records what the jobs before have results of as this job's own, before its handler runs: in the order of their record, so that what
@@ -64,8 +65,7 @@ class Recorder {
     if (result === null) return;
     const ref = { step, occurrence };
     if (!isIntended) {
-      const facts = { bodyMayRun: false, storedResult: null };
-      this.#give({ type: 'begin-effect', ...ref, tool, effectKey, input, ...facts });
+      this.#give({ type: 'begin-effect', ...ref, tool, effectKey, input, ...NO_FACTS });
       await this.#last;
     }
     if (this.#refused !== null) return;
@@ -81,7 +81,7 @@ class Recorder {
       this.#attempt.give(command, undefined, (answer) => {
         if (answer.ok) this.#events.push(...answer.events);
         else if (answer.code !== 'MOVED')
-          this.#refused ??= rejectionError(answer, `go on with what another job has recorded`);
+          this.#refused ??= rejectionError(answer, 'go on with what another job has recorded');
         resolve();
       });
     });

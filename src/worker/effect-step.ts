@@ -1,17 +1,18 @@
-import {
-  attemptOf,
-  effectDecisionWait,
-  stepKey,
-  type EffectStep,
-  type EntryFacts,
-  type JsonText,
-} from '../kernel/index.js';
+import { attemptOf, effectDecisionWait, stepKey, type EffectStep, type JsonText } from '../kernel/index.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { adoptResult, adoptUnknown, inheritedEntry } from './adopt-effect.js';
 import { settle } from './effect-barrier.js';
 import type { EffectDefinition } from './effect-definition.js';
 import { enter } from './effect-entry.js';
-import { catchUp, differenceOf, factsOf, unknownOutcome, useOf, type EffectUse } from './effect-use.js';
+import {
+  catchUp,
+  differenceOf,
+  factsOf,
+  NO_FACTS,
+  unknownOutcome,
+  useOf,
+  type EffectUse,
+} from './effect-use.js';
 import type { Execution } from './execution.js';
 import { never } from './never.js';
 import { StepError } from './run-step.js';
@@ -127,5 +128,3 @@ async function expectUnfailed(
   await replay.deliverFailure(use);
   throw unknownOutcome(use);
 }
-
-const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };

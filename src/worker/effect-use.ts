@@ -23,6 +23,9 @@ export type EffectUse = StepRef & {
   readonly effectKey: string;
 };
 
+/** Of an entry that nobody has made yet. */
+export const NO_FACTS: EntryFacts = { bodyMayRun: false, storedResult: null };
+
 /** The result was stored, and whoever stored it did not get to record it. */
 export async function catchUp(
   execution: Execution,
