@@ -2,7 +2,7 @@ import { jsonLogger } from '../client/console-logger.js';
 import { openStore } from '../client/open-store.js';
 import { Pawl, pawl, type Inside } from '../client/pawl.js';
 import { systemClock } from '../client/system-clock.js';
-import { defined } from '../http/defined.js';
+import { defined } from '../engine/defined.js';
 import { configOf, storeOf } from './config/settings.js';
 import type { Flags, Shell } from './shell.js';
 import { warnOfMemory } from './warn-of-memory.js';

@@ -3,7 +3,7 @@ import { parseOwnStoreUrl, parseStoreUrl } from '../client/open-store.js';
 import { Pawl, pawl } from '../client/pawl.js';
 import { withoutPassword } from '../client/without-password.js';
 import { PawlError } from '../errors.js';
-import { defined } from '../http/defined.js';
+import { defined } from '../engine/defined.js';
 import type { Serving } from '../http/serve.js';
 import type { Settings } from './config/settings.js';
 import { oneLine, print } from './console.js';

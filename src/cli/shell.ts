@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { Console } from './console.js';
 import type { Self } from './crash-test.js';
-import { didYouMean } from './suggest.js';
+import { didYouMean } from '../engine/did-you-mean.js';
 
 /** What a command has at hand. */
 export type Shell = {
@@ -46,7 +46,14 @@ export function ownerOption(): Option {
 
 /** Who is doing this: it ends in the audit trail. */
 export function byOption(): Option {
-  return new Option('--by <name>', 'who is doing this, for the trail').default('cli');
+  return new Option('--by <name>', 'who is doing this, for the trail').default('cli').argParser(readName);
+}
+
+/** Two reviewers with no name could not be told apart. */
+function readName(text: string): string {
+  const name = text.trim();
+  if (name !== '' && name.length <= 200) return name;
+  throw new InvalidArgumentError('It takes a name of 1 to 200 characters.');
 }
 
 /** What the shell says of the work of a job that is done once more. */

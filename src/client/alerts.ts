@@ -1,6 +1,14 @@
 import { listAlerts, type AlertFilter } from '../engine/alerts/list-alerts.js';
 import type { Alert } from '../engine/alerts/alert.js';
 import type { Engine } from '../engine/engine.js';
+import * as is from '../engine/option-checks.js';
+import { Options } from '../engine/options.js';
+
+const LIST = new Options<AlertFilter>({
+  tenantId: is.orNull(is.text),
+  state: is.elsewhere,
+  limit: is.whole(1),
+});
 
 /** What a person should look at. */
 export class Alerts {
@@ -11,7 +19,9 @@ export class Alerts {
   }
 
   /** Newest first: those that are raised, unless told otherwise. Null stands for every state, and for every tenant. */
-  list({ tenantId = null, state = 'raised', limit = 100 }: Partial<AlertFilter> = {}): Promise<Alert[]> {
+  async list(options: Partial<AlertFilter> = {}): Promise<Alert[]> {
+    LIST.expect(options, 'alerts.list()');
+    const { tenantId = null, state = 'raised', limit = 100 } = options;
     return listAlerts(this.#engine, { tenantId, state, limit });
   }
 }

@@ -3,6 +3,8 @@ import { atMost } from '../engine/at-most.js';
 import type { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newJob, type NewJob, type StartOptions } from '../engine/new-job.js';
+import * as is from '../engine/option-checks.js';
+import { Options } from '../engine/options.js';
 import { resolveEffect, resumeParked } from '../engine/operator.js';
 import type { Retention } from '../engine/retention.js';
 import { startJobs, type Started } from '../engine/start-jobs.js';
@@ -18,22 +20,35 @@ import { Alerts } from './alerts.js';
 import { Callbacks } from './callbacks.js';
 import { DeadLetters } from './dead-letters.js';
 import { Evidence } from './evidence.js';
+import { BY, by, OF_TENANT, type By, type OfTenant } from './by-and-tenant.js';
 import { JobHandle } from './job-handle.js';
 import { Schedules } from './schedules.js';
+import { expectStarts, oneStart, type StartOne, type StartWith } from './start-options.js';
 import { stopOnSignal } from './stop-on-signal.js';
 import type { AnyTask, Task } from './task.js';
 import { readWorkOptions, type WorkOptions } from './work-options.js';
 
+export type { StartOne, StartWith } from './start-options.js';
 export type { WorkOptions } from './work-options.js';
 
-/** `tx`: a `pg` client with an open transaction on the same database. The job exists if and when it commits. */
-export type StartWith = StartOptions & { readonly tx?: unknown };
 export type Start<R> = { readonly job: JobHandle<R>; readonly idempotentHit: boolean };
 
 export type EffectDecision =
   | { readonly verdict: 'happened'; readonly result: unknown }
   | { readonly verdict: 'notHappened' }
   | { readonly verdict: 'fail' };
+
+/** Which effect: by its step, and the how-manieth of that name and the how-manieth try at it that is. */
+type EffectRef = { readonly step: string; readonly occurrence?: number; readonly entry?: number | null };
+
+const RESOLVE = new Options<EffectRef & By & EffectDecision>({
+  step: is.required(is.text),
+  occurrence: is.whole(1),
+  entry: is.orNull(is.whole(1)),
+  by,
+  verdict: is.required(is.oneOf('happened', 'notHappened', 'fail')),
+  result: is.elsewhere,
+});
 
 type Parts = {
   readonly tasks: readonly AnyTask[];
@@ -110,16 +125,21 @@ export class Pawl {
 
   /** Starts a job, or finds the one that was started with the same key. */
   async start<I, R>(task: Task<I, R>, input: NoInfer<I>, options: StartWith = {}): Promise<Start<R>> {
-    const [started] = await this.startMany(task, [{ input, options }], { tx: options.tx });
+    const [started] = await this.#startAll<I, R>(task, ...oneStart(task, input, options));
     return started as Start<R>;
   }
 
   /** Starts many jobs. If one of them is not as it has to be, none is started. */
   async startMany<I, R>(
     task: Task<I, R>,
-    jobs: readonly { readonly input: NoInfer<I>; readonly options?: StartOptions }[],
-    { tx }: { tx?: unknown } = {},
+    jobs: readonly StartOne<NoInfer<I>>[],
+    options: { readonly tx?: unknown } = {},
   ): Promise<Start<R>[]> {
+    expectStarts(task, jobs, options);
+    return this.#startAll(task, jobs, options.tx);
+  }
+
+  async #startAll<I, R>(task: Task<I, R>, jobs: readonly StartOne<I>[], tx: unknown): Promise<Start<R>[]> {
     this.#expectOpen();
     const { definition } = task;
     const what = `the input of '${definition.name}'`;
@@ -158,39 +178,33 @@ export class Pawl {
   }
 
   /** How many jobs are in each state. */
-  async counts({ tenantId = null }: { tenantId?: string | null } = {}): Promise<
-    Partial<Record<Status, number>>
-  > {
-    return (await this.#engine.store.counts({ tenantId })).counts;
+  async counts(options: OfTenant = {}): Promise<Partial<Record<Status, number>>> {
+    OF_TENANT.expect(options, 'counts()');
+    return (await this.#engine.store.counts({ tenantId: options.tenantId ?? null })).counts;
   }
 
   /** Effects that nobody knows the outcome of, and whose jobs wait for an operator. */
-  unknownEffects({ tenantId = null }: { tenantId?: string | null } = {}): Promise<UnknownEffect[]> {
-    return unknownEffects(this.#engine, tenantId);
+  async unknownEffects(options: OfTenant = {}): Promise<UnknownEffect[]> {
+    OF_TENANT.expect(options, 'unknownEffects()');
+    return unknownEffects(this.#engine, options.tenantId ?? null);
   }
 
   /** Decides on an effect of unknown outcome that a job is parked on. With `entry`, only if that is the one which was looked into. */
-  async resolveEffect(
-    jobId: string,
-    {
-      step,
-      occurrence = 1,
-      entry = null,
-      by,
-      ...decision
-    }: { step: string; occurrence?: number; entry?: number | null; by: string } & EffectDecision,
-  ): Promise<void> {
+  async resolveEffect(jobId: string, options: EffectRef & By & EffectDecision): Promise<void> {
+    RESOLVE.expect(options, 'resolveEffect()');
+    const { step, occurrence = 1, entry = null, by: who, ...decision } = options;
     const verdict =
       decision.verdict === 'happened'
         ? ({ kind: 'happened', result: toJsonText(decision.result, 'the result of the effect') } as const)
         : ({ kind: decision.verdict } as const);
-    const authority = { tenantId: null, actor: `operator:${by}` };
+    const authority = { tenantId: null, actor: `operator:${who}` };
     await resolveEffect(this.#engine, { jobId, step, occurrence, entry, verdict }, authority);
   }
 
   /** Lets a job go on that was parked because its handler had left its history. */
-  async resume(jobId: string, { by }: { by: string }): Promise<void> {
-    await resumeParked(this.#engine, jobId, { tenantId: null, actor: `operator:${by}` });
+  async resume(jobId: string, options: By): Promise<void> {
+    BY.expect(options, 'resume()');
+    await resumeParked(this.#engine, jobId, { tenantId: null, actor: `operator:${options.by}` });
   }
 
   /**
@@ -199,8 +213,9 @@ export class Pawl {
    */
   async work(options: WorkOptions = {}): Promise<void> {
     this.#expectOpen();
+    const asked = readWorkOptions(options, { namedUnder: this.#session?.namedUnder ?? '' });
     if (this.#working === null) {
-      const { worker, drainMs } = this.#newWorker(options);
+      const { worker, drainMs } = this.#newWorker(options, asked);
       if (options.stopOnSignal ?? true) this.#forgetSignals = stopOnSignal(() => this.stop());
       const mayBegin = options.workerId === undefined ? null : Promise.allSettled([this.#stopped]);
       const begun = mayBegin ? mayBegin.then(() => worker.start()) : worker.start();
@@ -213,13 +228,14 @@ export class Pawl {
     await this.#working.started;
   }
 
-  #newWorker(options: WorkOptions): Omit<Working, 'started'> {
-    const namedUnder = this.#session?.namedUnder ?? '';
-    const { drainMs, ...read } = readWorkOptions(options, { namedUnder });
+  #newWorker(
+    { onStopped }: WorkOptions,
+    { drainMs, ...read }: ReturnType<typeof readWorkOptions>,
+  ): Omit<Working, 'started'> {
     const worker = new Worker(this.#engine, {
       ...read,
       tasks: this.#tasks.map(({ definition }) => definition),
-      namedUnder,
+      namedUnder: this.#session?.namedUnder ?? '',
       upkeep: this.#session === null,
       hooks: this.#hooks,
       tracing: this.#tracing,
@@ -227,7 +243,7 @@ export class Pawl {
       onStopped: (error) => {
         this.#engine.log.error('the worker stops', { error });
         void this.stop();
-        options.onStopped?.(error);
+        onStopped?.(error);
       },
     });
     return { worker, drainMs };

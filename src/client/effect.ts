@@ -1,5 +1,6 @@
-import { PawlError } from '../errors.js';
 import { toMs, type Duration } from '../engine/duration.js';
+import * as is from '../engine/option-checks.js';
+import { invalidOption, Options } from '../engine/options.js';
 import { FatalError, NoEffectError } from '../engine/failure-of.js';
 import type { EffectContext, EffectDefinition, Verdict } from '../worker/effect-definition.js';
 
@@ -21,14 +22,21 @@ export type Effect<I, O> = {
   readonly '~types'?: { input: I; output: O };
 };
 
+const EFFECT = new Options<EffectOptions<unknown, unknown>>({
+  name: is.required(is.text),
+  run: is.required(is.func),
+  reconcile: is.func,
+  onUnknown: is.oneOf('park', 'fail'),
+  timeout: is.duration,
+  settle: is.duration,
+});
+
 /** Defines a side effect that is entered at most once, unless it was declared not to have happened. */
 export function effect<I, O>(options: EffectOptions<I, O>): Effect<I, O> {
+  EFFECT.expect(options, typeof options?.name === 'string' ? `effect '${options.name}'` : 'effect()');
   const { name, run, reconcile = null, onUnknown = 'park', timeout, settle } = options;
-  if (typeof name !== 'string' || name.length === 0 || name.length > 200) {
-    throw new PawlError('INVALID_OPTION', {
-      detail: `an effect has the name ${JSON.stringify(name)}, which is not 1 to 200 characters`,
-      details: { option: 'name' },
-    });
+  if (name.length > 200) {
+    throw invalidOption('name', `an effect has the name '${name}', which is longer than 200 characters`);
   }
   return {
     name,

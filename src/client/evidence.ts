@@ -13,6 +13,12 @@ import {
   type StoreVerdict,
   type StoreVerifyOptions,
 } from '../engine/evidence/verify-store.js';
+import * as is from '../engine/option-checks.js';
+import { Options } from '../engine/options.js';
+
+const EXPORT = new Options<ExportOptions>({ passOverGone: is.flag, onProgress: is.func });
+const VERIFY_ALL = new Options<StoreVerifyOptions>({ tenantId: is.orNull(is.text), onProgress: is.func });
+const VERIFY_FILE = new Options<VerifyOptions>({ head: is.orNull(is.text), onProgress: is.func });
 
 /** What jobs leave behind as proof of what happened. */
 export class Evidence {
@@ -27,6 +33,7 @@ export class Evidence {
     jobIds: string | Iterable<string> | AsyncIterable<string>,
     options: ExportOptions = {},
   ): EvidenceExport {
+    EXPORT.expect(options, 'evidence.export()');
     return new EvidenceExport(this.#engine.store, typeof jobIds === 'string' ? [jobIds] : jobIds, options);
   }
 
@@ -36,12 +43,17 @@ export class Evidence {
   }
 
   /** Checks every job of the store. */
-  verifyAll(options: StoreVerifyOptions = {}): Promise<StoreVerdict> {
+  async verifyAll(options: StoreVerifyOptions = {}): Promise<StoreVerdict> {
+    VERIFY_ALL.expect(options, 'verifyAll()');
     return verifyStore(this.#engine.store, options);
   }
 }
 
 /** Checks a file of evidence. It takes no store and no application. */
-export function verifyEvidenceFile(path: string, options: VerifyOptions = {}): Promise<EvidenceVerdict> {
+export async function verifyEvidenceFile(
+  path: string,
+  options: VerifyOptions = {},
+): Promise<EvidenceVerdict> {
+  VERIFY_FILE.expect(options, 'verifyEvidenceFile()');
   return verifyEvidence(createReadStream(path), options);
 }

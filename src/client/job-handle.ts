@@ -4,12 +4,17 @@ import { awaitEnd } from '../engine/await-end.js';
 import { toMs, type Duration } from '../engine/duration.js';
 import type { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
+import * as is from '../engine/option-checks.js';
+import { Options } from '../engine/options.js';
 import { cancelJob } from '../engine/operator.js';
 import { signalJob, type SignalAnswer } from '../engine/signal-job.js';
 import { explain, type Explanation } from '../engine/why.js';
 import type { Json } from '../worker/json.js';
 
 export type ResultOptions = { readonly timeout?: Duration; readonly signal?: AbortSignal };
+
+const RESULT = new Options<ResultOptions>({ timeout: is.duration, signal: is.object });
+const CANCEL = new Options<{ reason?: string | null }>({ reason: is.orNull(is.text) });
 
 /** A job that was started, from outside. */
 export class JobHandle<R = unknown> {
@@ -24,7 +29,9 @@ export class JobHandle<R = unknown> {
   }
 
   /** The result, once there is one. Throws JOB_FAILED, JOB_CANCELLED, or RESULT_TIMEOUT. */
-  async result({ timeout, signal }: ResultOptions = {}): Promise<Json<R>> {
+  async result(options: ResultOptions = {}): Promise<Json<R>> {
+    RESULT.expect(options, 'result()');
+    const { timeout, signal } = options;
     const timeoutMs = timeout === undefined ? null : toMs(timeout, 'timeout');
     const job = await awaitEnd(this.#engine, this.id, { timeoutMs, ...(signal ? { signal } : {}) });
     if (job.status === 'succeeded') return JSON.parse(job.result ?? 'null') as Json<R>;
@@ -32,7 +39,9 @@ export class JobHandle<R = unknown> {
   }
 
   /** Gives up on the job for good. */
-  async cancel({ reason = null }: { reason?: string | null } = {}): Promise<void> {
+  async cancel(options: { reason?: string | null } = {}): Promise<void> {
+    CANCEL.expect(options, 'cancel()');
+    const { reason = null } = options;
     await cancelJob(this.#engine, this.id, { tenantId: this.#tenantId, actor: 'client', reason });
   }
 

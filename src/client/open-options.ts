@@ -1,4 +1,5 @@
 import { PawlError } from '../errors.js';
+import { invalidOption } from '../engine/options.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Store } from '../ports/store.js';
@@ -16,13 +17,14 @@ export async function openOptions(
   expectGiven(store);
   const kind = typeof store === 'string' ? parseStoreUrl(store).kind : null;
   if (kind !== 'http') {
-    if (key !== undefined) throw invalid('key', 'is for the store of a server, http:// or https://');
+    if (key !== undefined)
+      throw invalidOption('key', 'key is for the store of a server, http:// or https://');
     if (kind === 'memory') {
       log.warn('persistent storage is not enabled: jobs are visible in this process only');
     }
     return { store: typeof store === 'string' ? await openStore(store, { clock }) : store, session: null };
   }
-  if (retention !== undefined) throw invalid('retention', 'is the server’s to see to');
+  if (retention !== undefined) throw invalidOption('retention', 'retention is the server’s to see to');
   return httpStore({ url: store as string, key: key ?? null, clock });
 }
 
@@ -30,8 +32,4 @@ export async function openOptions(
 function expectGiven(store: unknown): void {
   if (typeof store === 'string' || (typeof store === 'object' && store !== null)) return;
   throw new PawlError('STORE_URL_INVALID', { detail: `the store is missing: it is ${String(store)}` });
-}
-
-function invalid(option: string, problem: string): PawlError {
-  return new PawlError('INVALID_OPTION', { detail: `${option} ${problem}`, details: { option } });
 }

@@ -1,6 +1,8 @@
 import { PawlError } from '../errors.js';
 import { readAlertOptions, type AlertSettings } from '../engine/alerts/alert-options.js';
 import { Engine } from '../engine/engine.js';
+import * as is from '../engine/option-checks.js';
+import { Options } from '../engine/options.js';
 import type { Clock } from '../ports/clock.js';
 import type { Courier } from '../ports/courier.js';
 import type { Logger } from '../ports/logger.js';
@@ -11,6 +13,7 @@ import type { Hooks } from '../worker/hooks.js';
 import { Pawl } from './app.js';
 import { jsonLogger } from './console-logger.js';
 import { httpCourier, type CourierOptions } from './http-courier.js';
+import { isSchedule, isTask, isTracing } from './made-things.js';
 import { openOptions } from './open-options.js';
 import { retentionOf, type RetentionOptions } from './retention-options.js';
 import type { DeclaredSchedule } from './schedules.js';
@@ -45,8 +48,38 @@ export type PawlOptions = {
   readonly courier?: Courier;
 };
 
+const made =
+  (isMade: (value: unknown) => boolean, by: string): is.Check =>
+  (value) =>
+    value === undefined || isMade(value) ? null : `not made by ${by}`;
+
+const PAWL = new Options<PawlOptions>({
+  store: is.elsewhere,
+  key: is.text,
+  tasks: is.listOf(made(isTask, 'task()'), 'what task() made'),
+  log: is.object,
+  hooks: is.elsewhere,
+  tracing: made(isTracing, 'openTelemetry()'),
+  schedules: is.listOf(made(isSchedule, 'schedule()'), 'what schedule() made'),
+  retention: is.elsewhere,
+  callbacks: is.elsewhere,
+  alerts: is.elsewhere,
+  clock: is.object,
+  random: is.object,
+  courier: is.object,
+});
+const HOOKS = new Options<Hooks>({ attemptStarted: is.func, attemptEnded: is.func, lateResult: is.func });
+const CALLBACKS = new Options<CourierOptions>({
+  allowPrivate: is.flag,
+  timeoutMs: is.whole(1),
+  clock: is.object,
+});
+
 /** Opens Pawl on a store, with the tasks that this process knows. */
 export async function pawl(options: PawlOptions): Promise<Pawl> {
+  PAWL.expect(options, 'pawl()');
+  HOOKS.expect(options.hooks ?? {}, 'pawl()', 'hooks.');
+  CALLBACKS.expect(options.callbacks ?? {}, 'pawl()', 'callbacks.');
   const { store, tasks = [], clock = systemClock, random = systemRandom(), alerts: asked = {} } = options;
   expectDistinct(tasks);
   const retention = options.retention ? retentionOf(options.retention) : null;

@@ -1,5 +1,7 @@
-import type { RunFilter, RunSnapshot, RunSummary } from '../contracts/index.js';
+import { runState, type RunFilter, type RunSnapshot, type RunSummary } from '../contracts/index.js';
 import { toMs, type Duration } from '../engine/duration.js';
+import * as is from '../engine/option-checks.js';
+import { Options } from '../engine/options.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { Notifier } from '../ports/notifier.js';
@@ -43,6 +45,34 @@ export type TrackOptions = {
   readonly resume?: boolean;
 };
 
+const RUN_STATES = new Options<RunStatesOptions>({
+  store: is.required(is.elsewhere),
+  notifier: is.elsewhere,
+  throttle: is.duration,
+  mostOutput: is.whole(0),
+  log: is.object,
+  clock: is.object,
+  random: is.object,
+});
+const TRACK = new Options<TrackOptions>({
+  workflowName: is.required(is.text),
+  runId: is.elsewhere,
+  resume: is.flag,
+});
+const LIST = new Options<RunFilter>({
+  status: is.oneOf(...runState.machine.states),
+  workflow_name: is.text,
+  before: is.text,
+  limit: is.elsewhere,
+});
+const INTERRUPT = new Options<Pick<InterruptOptions, 'isAlive'>>({ isAlive: is.func });
+const FINDING = new Options<Finding>({ outcome: is.elsewhere, reason: is.elsewhere, actor: is.elsewhere });
+const END = new Options<RunFinish>({
+  status: is.required(is.elsewhere),
+  message: is.elsewhere,
+  error: is.elsewhere,
+});
+
 type Parts = {
   readonly store: RunStateStore;
   readonly close: () => Promise<void>;
@@ -56,6 +86,7 @@ type Parts = {
 
 /** Opens the place where the states of runs are kept. */
 export async function runStates(options: RunStatesOptions): Promise<RunStates> {
+  RUN_STATES.expect(options, 'runStates()');
   const { store, notifier, throttle = THROTTLE, mostOutput: mostOutputBytes = MOST_OUTPUT_BYTES } = options;
   const { clock = systemClock, random = systemRandom() } = options;
   const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
@@ -78,7 +109,8 @@ export class RunStates {
   }
 
   /** Puts a run into the store, and begins to track it. Throws JOB_EXISTS for an id that is taken. */
-  track(options: TrackOptions): Promise<RunTracker> {
+  async track(options: TrackOptions): Promise<RunTracker> {
+    TRACK.expect(options, 'track()');
     const { notifier, ...parts } = this.#parts;
     return RunTracker.begin({ ...parts, ...options, ...(notifier ? { notifier } : {}) });
   }
@@ -94,12 +126,14 @@ export class RunStates {
   }
 
   /** Ends a run from outside. Null: it had ended before. */
-  end(runId: string, end: RunFinish): Promise<RunSnapshot | null> {
+  async end(runId: string, end: RunFinish): Promise<RunSnapshot | null> {
+    END.expect(end, 'end()');
     return endRun(this.#parts.store, runId, { ...end, clock: this.#parts.clock });
   }
 
   /** Summaries, last id first: of ids that Pawl made, these are the newest. */
-  list(filter: RunFilter = {}): Promise<RunSummary[]> {
+  async list(filter: RunFilter = {}): Promise<RunSummary[]> {
+    LIST.expect(filter, 'list()');
     return this.#parts.store.listRuns(filter);
   }
 
@@ -107,12 +141,15 @@ export class RunStates {
    * Archives runs that were running and will not go on, and answers with their ids. Without `isAlive` that is all of them: call
    * it before anything is tracked, or tell which are alive.
    */
-  markInterrupted(reason: string, { isAlive }: Pick<InterruptOptions, 'isAlive'> = {}): Promise<string[]> {
+  async markInterrupted(reason: string, options: Pick<InterruptOptions, 'isAlive'> = {}): Promise<string[]> {
+    INTERRUPT.expect(options, 'markInterrupted()');
+    const { isAlive } = options;
     return markInterrupted(this.#parts.store, reason, { ...this.#told(), ...(isAlive ? { isAlive } : {}) });
   }
 
   /** Records what was found out later about an interrupted run, which stays interrupted. */
-  reconcile(runId: string, finding: Finding): Promise<RunSnapshot> {
+  async reconcile(runId: string, finding: Finding): Promise<RunSnapshot> {
+    FINDING.expect(finding, 'reconcile()');
     return reconcileRun(this.#parts.store, runId, finding, this.#told());
   }
 

@@ -1,3 +1,5 @@
+import type { Check } from '../engine/option-checks.js';
+
 /**
  * The part of the Standard Schema interface that Pawl uses. Schemas of Zod, Valibot, ArkType and others have it, so any
  * of them can describe the input of a task.
@@ -19,3 +21,11 @@ export type SchemaIssue = {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 };
+
+/** As an option of a task: some libraries' schemas are functions. */
+export const schema: Check = (value) =>
+  value === undefined || hasValidate(value) ? null : 'no schema: none of Zod, Valibot, ArkType or the like';
+
+function hasValidate(value: unknown): boolean {
+  return typeof (value as Partial<StandardSchema> | null)?.['~standard']?.validate === 'function';
+}

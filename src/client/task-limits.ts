@@ -1,5 +1,7 @@
 import { PawlError } from '../errors.js';
 import { toMs, type Duration } from '../engine/duration.js';
+import * as is from '../engine/option-checks.js';
+import { invalidOption, Options } from '../engine/options.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 
 /**
@@ -13,24 +15,29 @@ export type Concurrency<O> =
 /** `perTenant`: so many for each tenant, instead of for all of them together. */
 export type TaskRate = { readonly limit: number; readonly per: Duration; readonly perTenant?: boolean };
 
+const CONCURRENCY = new Options<Concurrency<unknown>>({
+  key: is.func,
+  limit: is.whole(1),
+  perTenant: is.whole(1),
+});
+const RATE = new Options<TaskRate>({
+  limit: is.required(is.whole(1)),
+  per: is.required(is.duration),
+  perTenant: is.flag,
+});
+
 export function concurrencyOf(
   task: string,
   concurrency: Concurrency<unknown> | undefined,
 ): TaskDefinition['concurrency'] {
   if (concurrency === undefined) return null;
+  CONCURRENCY.expect(concurrency, `task '${task}'`, 'concurrency.');
   const { key, limit, perTenant } = concurrency;
   if ((key === undefined) !== (limit === undefined) || (key === undefined && perTenant === undefined)) {
-    throw new PawlError('INVALID_OPTION', {
-      detail: `the concurrency of task '${task}' takes a key together with its limit, or perTenant, or all of them`,
-      details: { option: 'concurrency' },
-    });
-  }
-  for (const [option, value] of Object.entries({ limit, perTenant })) {
-    if (value === undefined || (Number.isInteger(value) && value > 0)) continue;
-    throw new PawlError('INVALID_OPTION', {
-      detail: `task '${task}' has the concurrency ${option} ${String(value)}, which is no whole number above 0`,
-      details: { option: `concurrency.${option}` },
-    });
+    throw invalidOption(
+      'concurrency',
+      `the concurrency of task '${task}' takes a key together with its limit, or perTenant, or all of them`,
+    );
   }
   const none = perTenant === undefined ? null : '';
   const keyOf = (input: unknown): string | null => {
@@ -50,11 +57,9 @@ export function concurrencyOf(
 
 export function rateOf(task: string, rate: TaskRate | undefined): TaskDefinition['rate'] {
   if (rate === undefined) return null;
+  RATE.expect(rate, `task '${task}'`, 'rateLimit.');
   const { limit, perTenant = false } = rate;
   const perMs = toMs(rate.per, `rateLimit.per of task '${task}'`);
-  if (Number.isInteger(limit) && limit > 0 && perMs > 0) return { limit, perMs, perTenant };
-  throw new PawlError('INVALID_OPTION', {
-    detail: `task '${task}' has the rate limit ${limit} in ${perMs} ms; both must be above 0`,
-    details: { option: 'rateLimit' },
-  });
+  if (perMs > 0) return { limit, perMs, perTenant };
+  throw invalidOption('rateLimit.per', `rateLimit.per of task '${task}' is 0, which is no time above 0`);
 }

@@ -1,11 +1,14 @@
-import { PawlError } from '../errors.js';
+import { defined } from '../engine/defined.js';
 import { toMs, type Duration } from '../engine/duration.js';
 import { DEFAULT_SETTINGS } from '../engine/new-job.js';
-import type { RecoveryPolicy, RetryPolicy } from '../kernel/index.js';
+import * as is from '../engine/option-checks.js';
+import { invalidOption, Options, shown } from '../engine/options.js';
+import { readRetry } from '../engine/retry-options.js';
+import { expectFit } from '../engine/spec-rules.js';
+import { readTaskFields, type RecoveryPolicy, type RetryPolicy } from '../kernel/index.js';
 import type { HandlerContext, TaskDefinition } from '../worker/task-definition.js';
 import { readInput, readStored } from './read-input.js';
-import { retryOf } from './retry-of.js';
-import type { StandardSchema } from './standard-schema.js';
+import { schema, type StandardSchema } from './standard-schema.js';
 import { concurrencyOf, rateOf, type Concurrency, type TaskRate } from './task-limits.js';
 
 export type TaskOptions<I, O> = {
@@ -47,6 +50,24 @@ export type Task<I, R> = {
 /** A task of whatever types. */
 export type AnyTask = Pick<Task<unknown, unknown>, 'name' | 'definition'>;
 
+const TASK = new Options<TaskOptions<unknown, unknown>>({
+  name: is.required(is.text),
+  input: schema,
+  version: is.elsewhere,
+  queue: is.elsewhere,
+  priority: is.elsewhere,
+  retry: is.elsewhere,
+  timeout: is.duration,
+  timeoutMs: is.duration,
+  stepTimeout: is.duration,
+  deadline: is.duration,
+  recovery: is.elsewhere,
+  maxRecoveries: is.elsewhere,
+  signals: is.elsewhere,
+  concurrency: is.elsewhere,
+  rateLimit: is.elsewhere,
+});
+
 /**
  * Defines a task: a named handler, run durably. The types of its input come from the schema; without one, from the
  * handler: `async ({ input, step }: HandlerContext<Order>) => …`.
@@ -55,37 +76,34 @@ export function task<O = unknown, R = unknown, I = O>(
   options: TaskOptions<I, O>,
   handler: (context: HandlerContext<O>) => R | Promise<R>,
 ): Task<I, R> {
-  const { name, input: schema = null } = options;
-  if (typeof name !== 'string' || name.length === 0 || name.length > 200) {
-    throw new PawlError('INVALID_OPTION', {
-      detail: `a task has the name ${JSON.stringify(name)}, which is not 1 to 200 characters`,
-      details: { option: 'name' },
-    });
+  const whose = typeof options?.name === 'string' ? `task '${options.name}'` : 'task()';
+  TASK.expect(options, whose);
+  const { name, input: inputSchema = null, retry = {} } = options;
+  const { version, queue, priority, recovery, maxRecoveries, signals } = options;
+  if (typeof handler !== 'function') {
+    throw invalidOption('handler', `the handler of ${whose} is ${shown(handler)}, which is no function`);
   }
-  const duration = (value: Duration | undefined, what: string) =>
-    value === undefined ? null : toMs(value, `${what} of task '${name}'`);
+  const ms = (value: Duration | undefined, what: string) =>
+    value === undefined ? null : toMs(value, `${what} of ${whose}`);
+  const { retry: defaults, deadlineMs: _none, ...usual } = DEFAULT_SETTINGS;
+  const fields = {
+    ...usual,
+    ...defined({ version, queue, priority, recovery, maxRecoveries, signals }),
+    name,
+    timeoutMs: ms(options.timeout ?? options.timeoutMs, 'timeout'),
+    stepTimeoutMs: ms(options.stepTimeout, 'stepTimeout'),
+  };
   return {
     name,
     definition: {
-      ...DEFAULT_SETTINGS,
-      name,
-      ...given(options, ['version', 'queue', 'priority', 'recovery', 'maxRecoveries', 'signals']),
-      retry: retryOf(name, options.retry),
-      timeoutMs: duration(options.timeout ?? options.timeoutMs, 'timeout'),
-      stepTimeoutMs: duration(options.stepTimeout, 'stepTimeout'),
-      deadlineMs: duration(options.deadline, 'deadline'),
-      readInput: (value, what) => readInput(schema, value, what),
-      readStored: (text, what) => readStored(schema, text, what),
+      ...expectFit(readTaskFields, fields, whose),
+      retry: readRetry(retry, { defaults, whose }),
+      deadlineMs: ms(options.deadline, 'deadline'),
+      readInput: (value, what) => readInput(inputSchema, value, what),
+      readStored: (stored, what) => readStored(inputSchema, stored, what),
       concurrency: concurrencyOf(name, options.concurrency as Concurrency<unknown> | undefined),
       rate: rateOf(name, options.rateLimit),
       run: handler as TaskDefinition['run'],
     },
   };
-}
-
-/** The members that were given; the others keep their defaults. */
-function given<T extends object, K extends keyof T>(options: T, names: readonly K[]): Partial<Pick<T, K>> {
-  const found: Partial<Pick<T, K>> = {};
-  for (const name of names) if (options[name] !== undefined) found[name] = options[name];
-  return found;
 }

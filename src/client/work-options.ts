@@ -1,5 +1,7 @@
-import { PawlError } from '../errors.js';
+import type { PawlError } from '../errors.js';
 import { toMs, type Duration } from '../engine/duration.js';
+import * as is from '../engine/option-checks.js';
+import { invalidOption, Options } from '../engine/options.js';
 import { LEAST_LEASE_MS } from '../kernel/index.js';
 
 export type WorkOptions = {
@@ -18,6 +20,17 @@ export type WorkOptions = {
   readonly onStopped?: (error: PawlError) => void;
 };
 
+const WORK = new Options<WorkOptions>({
+  concurrency: is.whole(1),
+  workerId: is.elsewhere,
+  lease: is.duration,
+  poll: is.duration,
+  queues: is.listOf(is.text, 'names of queues'),
+  drain: is.duration,
+  stopOnSignal: is.flag,
+  onStopped: is.func,
+});
+
 const DEFAULT_CONCURRENCY = 50;
 const DEFAULT_LEASE: Duration = '30s';
 const DEFAULT_POLL: Duration = '1s';
@@ -31,11 +44,9 @@ const NAME = /^[^\u0000-\u001f\u007f\ud800-\udfff]+$/u;
 
 /** What was asked for, and the defaults for what was not. `namedUnder`: what the worker's name will begin with. */
 export function readWorkOptions(options: WorkOptions, { namedUnder }: { namedUnder: string }) {
+  WORK.expect(options, 'work()');
   const { concurrency = DEFAULT_CONCURRENCY, workerId = null, queues = null } = options;
   const { lease = DEFAULT_LEASE, poll = DEFAULT_POLL, drain = DEFAULT_DRAIN } = options;
-  if (!(Number.isInteger(concurrency) && concurrency > 0)) {
-    throw invalid('concurrency', `is ${String(concurrency)}, which is no whole number above 0`);
-  }
   if (workerId !== null) expectName(workerId, MOST_NAME - namedUnder.length);
   return {
     concurrency,
@@ -50,17 +61,13 @@ export function readWorkOptions(options: WorkOptions, { namedUnder }: { namedUnd
 function atLeast(duration: Duration, { leastMs, option }: { leastMs: number; option: string }): number {
   const ms = toMs(duration, option);
   if (ms >= leastMs) return ms;
-  throw invalid(option, `is ${JSON.stringify(duration)}, which is less than ${leastMs} ms`);
+  throw invalidOption(option, `${option} is ${JSON.stringify(duration)}, which is less than ${leastMs} ms`);
 }
 
 function expectName(name: unknown, most: number): void {
   if (typeof name === 'string' && name.length <= most && NAME.test(name)) return;
-  throw invalid(
+  throw invalidOption(
     'workerId',
-    `is ${JSON.stringify(name)}, which is no name of 1 to ${most} characters, none of them a control character`,
+    `workerId is ${JSON.stringify(name)}, which is no name of 1 to ${most} characters, none of them a control character`,
   );
-}
-
-function invalid(option: string, problem: string): PawlError {
-  return new PawlError('INVALID_OPTION', { detail: `${option} ${problem}`, details: { option } });
 }

@@ -13,7 +13,7 @@ import {
 import { invalid, type When } from '../engine/schedules/timing.js';
 import { ERRORS, PawlError } from '../errors.js';
 import { SCHEDULE_TYPES, type ScheduleType } from '../kernel/index.js';
-import { defined } from './defined.js';
+import { defined } from '../engine/defined.js';
 import { utcTime, utcTimeOrNull } from './fields.js';
 import type { ApiRequest } from './route.js';
 

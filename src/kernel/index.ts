@@ -23,6 +23,7 @@ export * from './invariant-violation.js';
 export * from './is-wait-over.js';
 export * from './job.js';
 export { retryPolicy as readRetryPolicy } from './field.js';
+export { taskFields as readTaskFields } from './read-spec.js';
 export * from './job-id.js';
 export * from './ledger.js';
 export * from './machine.js';

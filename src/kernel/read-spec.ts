@@ -121,3 +121,21 @@ export const storedSpec = specWith({
   orJobId: (read) => (value, jobId) => (value === undefined ? jobId : read(value)),
   traceId: (value, jobId) => (Array.isArray(value) ? usualTrace(value, jobId) : field.key(value)),
 });
+
+type TaskFields = Pick<
+  JobSpec,
+  'version' | 'queue' | 'priority' | 'timeoutMs' | 'stepTimeoutMs' | 'recovery' | 'maxRecoveries' | 'signals'
+> & { readonly name: JobSpec['task'] };
+
+/** What a task says about every job of it. */
+export const taskFields = is.object<TaskFields>((it) => ({
+  name: field.task(it.name),
+  version: is.nullable(versionName)(it.version),
+  queue: field.queue(it.queue),
+  priority: anyPriority(it.priority),
+  timeoutMs: is.nullable(span)(it.timeoutMs),
+  stepTimeoutMs: is.nullable(span)(it.stepTimeoutMs),
+  recovery: is.oneOf(...RECOVERY_POLICIES)(it.recovery),
+  maxRecoveries: field.limit(it.maxRecoveries),
+  signals: is.nullable(signalKeys)(it.signals),
+}));

@@ -1,9 +1,9 @@
-import { PawlError } from '../errors.js';
 import { attemptOf, type Failure, type RetryPolicy, type StepRef } from '../kernel/index.js';
 import type { Duration } from '../engine/duration.js';
 import { toMs } from '../engine/duration.js';
 import { failureOf } from '../engine/failure-of.js';
 import { toJsonText } from '../engine/json-text.js';
+import { readRetry } from '../engine/retry-options.js';
 import { runBody } from './body.js';
 import type { BodyContext } from './body-context.js';
 import { isThenable, type Execution } from './execution.js';
@@ -19,9 +19,6 @@ export type StepOptions = {
 
 export const NO_RETRY: RetryPolicy = { maxRetries: 0, baseMs: 0, maxBackoffMs: 0, jitterMs: 0 };
 const STEP_RETRY: RetryPolicy = { maxRetries: 3, baseMs: 200, maxBackoffMs: 30_000, jitterMs: 100 };
-/** The kernel takes no more retries, and no longer delays. */
-const MOST_RETRIES = 1_000_000;
-const LONGEST_MS = 9e12;
 
 /** An error that a step failed with earlier in this attempt, as the handler sees it again. */
 export class StepError extends Error {
@@ -53,7 +50,10 @@ export async function runStep(
 
     const { spec } = execution.attempt.job;
     const timeoutMs = options.timeout === undefined ? spec.stepTimeoutMs : toMs(options.timeout, 'timeout');
-    const retry = options.retry ? retryOf(name, options.retry) : NO_RETRY;
+    // Looked at before the body runs: a failure that is counted by no policy could not be recorded.
+    const retry = options.retry
+      ? readRetry(options.retry, { defaults: STEP_RETRY, whose: `step '${name}'` })
+      : NO_RETRY;
     for (;;) {
       const startedAt = execution.engine.now();
       try {
@@ -72,22 +72,6 @@ export async function runStep(
   } finally {
     execution.end(ref);
   }
-}
-
-/** Looked at before the body runs: a failure that is counted by no policy could not be recorded. */
-function retryOf(step: string, asked: Partial<RetryPolicy>): RetryPolicy {
-  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
-  const policy: RetryPolicy = { ...STEP_RETRY, ...Object.fromEntries(given) };
-  for (const [option, value] of Object.entries(policy)) {
-    const most = option === 'maxRetries' ? MOST_RETRIES : LONGEST_MS;
-    const isFine = Number.isSafeInteger(value) && value >= 0 && value <= most;
-    if (Object.hasOwn(STEP_RETRY, option) && isFine) continue;
-    throw new PawlError('INVALID_OPTION', {
-      detail: `retry.${option} of step '${step}' is ${String(value)}: a retry has ${Object.keys(STEP_RETRY).join(', ')}, whole numbers from 0 to ${most}`,
-      details: { option: `retry.${option}` },
-    });
-  }
-  return policy;
 }
 
 /** Nothing is known of it, and nothing that is has yet to come. */

@@ -3,11 +3,12 @@ import { stepKey, type Checkpoint, type StepRef, type Wait } from '../kernel/ind
 import { toMs, type Duration } from '../engine/duration.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newUuid } from '../engine/new-job.js';
-import { callStep } from './call-step.js';
+import { callStep, type CallOptions } from './call-step.js';
 import { effectStep } from './effect-step.js';
 import { checkSignalKey, type Execution } from './execution.js';
 import { never } from './never.js';
-import { runStep } from './run-step.js';
+import { runStep, type StepOptions } from './run-step.js';
+import { calledTask, enteredEffect, expectBody, expectRun, expectWait } from './step-options.js';
 import { timeOf } from './time-of.js';
 import { transactionStep } from './transaction-step.js';
 import type { Steps, WaitOptions } from './steps.js';
@@ -50,26 +51,28 @@ export function stepApi(
     timeOf(engine.now() + toMs(duration, what), `the end of ${what}`);
 
   const api = {
-    run: (name: string, body: Parameters<Steps['run']>[1], options?: Parameters<Steps['run']>[2]) =>
-      runStep(execution, { name }, body, options),
-    effect: (name: string, { definition }: Parameters<Steps['effect']>[1], input: unknown) =>
-      effectStep(execution, name, definition, input),
-    transaction: (name: string, body: Parameters<Steps['transaction']>[1]) =>
-      transactionStep(execution, name, body),
+    run(name: string, body: Parameters<Steps['run']>[1], options?: StepOptions) {
+      expectRun(name, body, options);
+      return runStep(execution, { name }, body, options);
+    },
+    effect: (name: string, effect: Parameters<Steps['effect']>[1], input: unknown) =>
+      effectStep(execution, name, enteredEffect(name, effect), input),
+    transaction(name: string, body: Parameters<Steps['transaction']>[1]) {
+      expectBody(name, body);
+      return transactionStep(execution, name, body);
+    },
     sleep: async (name: string, duration: Duration) =>
       sleepUntil(name, after(duration, `the sleep '${name}'`)),
     sleepUntil,
-    async waitFor(key: string, { timeout, reason, kind = 'signal' }: Options = {}) {
+    async waitFor(key: string, options: WaitOptions = {}) {
       checkSignalKey(key);
+      expectWait(key, options);
+      const { timeout, reason, kind = 'signal' } = options;
       const expiresAt = timeout === undefined ? null : after(timeout, 'timeout');
       return wait({ step: key, key, kind, reason: reason ?? null, expiresAt }, 'wait');
     },
-    call: (
-      name: string,
-      { definition }: Parameters<Steps['call']>[1],
-      input: unknown,
-      options: Parameters<Steps['call']>[3] = {},
-    ) => callStep(execution, name, definition, { input, options }),
+    call: (name: string, task: Parameters<Steps['call']>[1], input: unknown, options: CallOptions = {}) =>
+      callStep(execution, name, calledTask(name, task, options), { input, options }),
     now: () => value('$now', () => engine.now()),
     random: () => value('$random', () => engine.random.int(FINENESS) / FINENESS),
     uuid: () => value('$uuid', () => newUuid(engine)),
@@ -126,5 +129,3 @@ function expectNoneOpen(execution: Execution): void {
     details: { step },
   });
 }
-
-type Options = Omit<WaitOptions, 'timeout'> & { readonly timeout?: Duration };

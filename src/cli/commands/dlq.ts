@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { approveDiscard, askDiscard, dlqItems, getDlqItem, requeue, requeueAll } from '../../engine/dlq.js';
 import type { Authority } from '../../engine/operator.js';
-import { defined } from '../../http/defined.js';
+import { defined } from '../../engine/defined.js';
 import { viewOf } from '../../http/routes/dead-letters.js';
 import { DLQ_STATUSES, type DlqItem, type DlqStatus } from '../../kernel/index.js';
 import { print } from '../console.js';

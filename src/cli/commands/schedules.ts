@@ -10,7 +10,7 @@ import {
 } from '../../engine/schedules/manage.js';
 import { CATCH_UP_POLICIES, OVERLAP_POLICIES, type Schedule } from '../../engine/schedules/schedule.js';
 import type { When } from '../../engine/schedules/timing.js';
-import { defined } from '../../http/defined.js';
+import { defined } from '../../engine/defined.js';
 import { scheduleView, workOf } from '../../http/recurring.js';
 import { knownTasks } from '../config/known-tasks.js';
 import { print } from '../console.js';

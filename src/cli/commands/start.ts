@@ -1,7 +1,7 @@
 import { toMs, type Duration } from '../../engine/duration.js';
 import { readTime } from '../../engine/schedules/timing.js';
 import { startJobs } from '../../engine/start-jobs.js';
-import { defined } from '../../http/defined.js';
+import { defined } from '../../engine/defined.js';
 import { newJobOf } from '../../http/new-job-of.js';
 import { BUCKETS, type Job } from '../../kernel/index.js';
 import type { TaskDefinition } from '../../worker/task-definition.js';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { isSchedule, isTask, isTracing } from '../../client/made-things.js';
 import { retentionOf, type RetentionOptions } from '../../client/retention-options.js';
 import { ALERT_DEFAULTS } from '../../engine/alerts/alert-options.js';
-import { toMs, type Duration } from '../../engine/duration.js';
+import { isDuration, NO_DURATION, type Duration } from '../../engine/duration.js';
 import { STATUSES } from '../../kernel/index.js';
 import { text as printable } from '../../http/fields.js';
 import { LOG_LEVELS } from '../../ports/logger.js';
@@ -10,7 +11,7 @@ const text = z.string().min(1, 'is empty');
 /** As long as the kernel takes it. */
 export const queueName = printable(200);
 const duration = z.custom<Duration>(isDuration, {
-  error: "is no duration such as 250, '30s', '5m', '1h' or '7d'",
+  error: `is ${NO_DURATION}`,
 });
 const hook = z.custom((value) => typeof value === 'function', { error: 'is no function' }).optional();
 
@@ -66,30 +67,8 @@ function orOff(defaults: object): z.ZodType {
     .optional();
 }
 
-/** By what it has: a task may come from another copy of the package. */
-export function isTask(value: unknown): boolean {
-  const { definition } = membersOf(value);
-  const { name, run } = membersOf(definition);
-  return typeof name === 'string' && typeof run === 'function';
-}
-
-function isSchedule(value: unknown): boolean {
-  const { task, declaration } = membersOf(value);
-  return isTask(task) && typeof membersOf(declaration)['id'] === 'string';
-}
-
-function isTracing(value: unknown): boolean {
-  const { origin, execution } = membersOf(value);
-  return typeof origin === 'function' && typeof execution === 'function';
-}
-
 function isEvidence(evidence: unknown): boolean {
   return isTaken(() => retentionOf({ keep: 0, evidence } as RetentionOptions));
-}
-
-function isDuration(value: unknown): boolean {
-  if (typeof value !== 'string' && typeof value !== 'number') return false;
-  return isTaken(() => toMs(value as Duration, ''));
 }
 
 /** Whether those who use a value would take it: they have the rule. */
@@ -100,8 +79,4 @@ function isTaken(use: () => unknown): boolean {
   } catch {
     return false;
   }
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

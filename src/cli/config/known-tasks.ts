@@ -1,7 +1,7 @@
 import type { TaskDefinition } from '../../worker/task-definition.js';
 import type { Flags, Shell } from '../shell.js';
 import { oneLine } from '../console.js';
-import { didYouMean } from '../suggest.js';
+import { didYouMean } from '../../engine/did-you-mean.js';
 import { loadTasks } from './load-tasks.js';
 import { configOf } from './settings.js';
 

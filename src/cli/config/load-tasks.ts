@@ -1,7 +1,7 @@
 import { DEFAULT_TASK, defaultTask } from '../../client/default-task.js';
+import { isTask } from '../../client/made-things.js';
 import type { AnyTask } from '../../client/task.js';
 import { PawlError } from '../../errors.js';
-import { isTask } from './config-schema.js';
 import { findFiles } from './find-files.js';
 import { loadModule } from './load-module.js';
 
@@ -34,5 +34,5 @@ export async function loadTasks(named: readonly (AnyTask | string)[], folder: st
 function exportedTasks(module: Readonly<Record<string, unknown>>): AnyTask[] {
   return Object.values(module)
     .flatMap((value): unknown[] => (Array.isArray(value) ? value : [value]))
-    .filter((value) => isTask(value)) as AnyTask[];
+    .filter(isTask);
 }

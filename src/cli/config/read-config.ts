@@ -3,8 +3,9 @@ import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import type { PawlConfig } from '../../client/define-config.js';
 import { readAlertOptions } from '../../engine/alerts/alert-options.js';
+import { shown } from '../../engine/options.js';
 import { ERRORS, PawlError } from '../../errors.js';
-import { didYouMean } from '../suggest.js';
+import { didYouMean } from '../../engine/did-you-mean.js';
 import { configSchema } from './config-schema.js';
 import { loadModule } from './load-module.js';
 
@@ -115,22 +116,6 @@ function valueAt(value: unknown, path: readonly string[]): unknown {
     (inner, key) => (inner as Readonly<Record<string, unknown>> | undefined)?.[key],
     value,
   );
-}
-
-const MOST_SHOWN = 60;
-
-function shown(value: unknown): string {
-  const text = typeof value === 'function' ? 'a function' : (asJson(value) ?? 'undefined');
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
-}
-
-/** What refers to itself, as a package that was given whole may, has no JSON. */
-function asJson(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return 'an object';
-  }
 }
 
 function invalid(file: string, field: string, problem: string): PawlError {

@@ -1,6 +1,8 @@
 import { PawlError } from '../../errors.js';
 import { toMs, type Duration } from '../duration.js';
 import { DEFAULT_TENANT } from '../new-job.js';
+import { elsewhere } from '../option-checks.js';
+import { Options } from '../options.js';
 
 /** Which alerts are raised, and when; each may be switched off. The same for all processes, or they undo each other's. */
 export type AlertSettings = {
@@ -52,11 +54,13 @@ export function readAlertOptions(settings: AlertSettings | false): AlertOptions 
   if (settings !== false && (typeof settings !== 'object' || settings === null))
     throw invalid('alerts', settings, 'neither false nor an object');
   const asked: AlertSettings = settings === false ? ALL_OFF : settings;
+  expectNames(asked, ALERT_DEFAULTS, 'alerts.');
   const rule = <T extends object>(name: keyof typeof ALL_OFF, defaults: T): T | null => {
     const given: unknown = asked[name] ?? {};
     if (given === false) return null;
-    if (typeof given === 'object') return { ...defaults, ...given };
-    throw invalid(`alerts.${name}`, given, 'neither false nor an object');
+    if (typeof given !== 'object') throw invalid(`alerts.${name}`, given, 'neither false nor an object');
+    expectNames(given, defaults, `alerts.${name}.`);
+    return { ...defaults, ...given };
   };
   const share = rule('retryingShare', ALERT_DEFAULTS.retryingShare);
   const growth = rule('dlqGrowth', ALERT_DEFAULTS.dlqGrowth);
@@ -103,6 +107,12 @@ const ALL_OFF = {
   storeUnavailable: false,
 } as const;
 const RULES = Object.keys(ALL_OFF) as (keyof typeof ALL_OFF)[];
+
+/** Settings have the names that their defaults have. */
+function expectNames(given: unknown, defaults: object, at: string): void {
+  const checks = Object.fromEntries(Object.keys(defaults).map((name) => [name, elsewhere]));
+  new Options<Record<string, unknown>>(checks).expect(given, 'pawl()', at);
+}
 
 function count(value: number, name: string): number {
   return number(value, name, 'that is whole and above 0', (n) => Number.isInteger(n) && n > 0);

@@ -8,7 +8,7 @@ import {
   type Subscription,
 } from '../../engine/callbacks/subscription-cache.js';
 import { subscribe, unsubscribe } from '../../engine/callbacks/subscription.js';
-import { defined } from '../defined.js';
+import { defined } from '../../engine/defined.js';
 import { page, text, utcTime } from '../fields.js';
 import { created, ok, route } from '../route.js';
 import { contractName } from '../views.js';

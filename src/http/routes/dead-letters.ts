@@ -4,7 +4,7 @@ import { approveDiscard, askDiscard, dlqItems, getDlqItem, requeue, requeueAll }
 import type { Engine } from '../../engine/engine.js';
 import { DLQ_STATUSES, ERROR_CLASSES, type DlqAction, type DlqItem } from '../../kernel/index.js';
 import { badCursor } from '../bad-cursor.js';
-import { defined } from '../defined.js';
+import { defined } from '../../engine/defined.js';
 import { page, prose, repeating, repeatingOf, text, utcTime, utcTimeOrNull } from '../fields.js';
 import { created, ok, route } from '../route.js';
 import { jobView } from '../views.js';

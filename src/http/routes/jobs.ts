@@ -10,7 +10,7 @@ import { retryAsNew } from '../../engine/retry-as-new.js';
 import { tryStartJobs, type StartOutcome } from '../../engine/start-jobs.js';
 import { PawlError } from '../../errors.js';
 import type { Job } from '../../kernel/index.js';
-import { defined } from '../defined.js';
+import { defined } from '../../engine/defined.js';
 import {
   count,
   jobId,

@@ -6,7 +6,7 @@ import { ownJob } from '../../engine/own-job.js';
 import { readLog } from '../../engine/read-log.js';
 import { tryStartJobs } from '../../engine/start-jobs.js';
 import { changesOf, type Job } from '../../kernel/index.js';
-import { defined } from '../defined.js';
+import { defined } from '../../engine/defined.js';
 import { jobId, optionalText, page, payload, text } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';

@@ -5,7 +5,7 @@ import { ownJob } from '../../engine/own-job.js';
 import { readLog } from '../../engine/read-log.js';
 import { startRun } from '../../engine/start-run.js';
 import { changesOf } from '../../kernel/index.js';
-import { defined } from '../defined.js';
+import { defined } from '../../engine/defined.js';
 import { count, jobId, milliseconds, optionalText, page, payload, text } from '../fields.js';
 import { listJobs } from '../list-jobs.js';
 import { newJobOf } from '../new-job-of.js';

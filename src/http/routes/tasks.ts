@@ -14,7 +14,7 @@ import {
   type Job,
   type ScheduleType,
 } from '../../kernel/index.js';
-import { defined } from '../defined.js';
+import { defined } from '../../engine/defined.js';
 import { count, milliseconds, optionalScope, optionalText, page, payload, text } from '../fields.js';
 import { expectOneTask, onceOtherwise } from '../known-tasks.js';
 import { listJobs } from '../list-jobs.js';
