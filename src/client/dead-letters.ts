@@ -8,12 +8,13 @@ import {
   requeueAll,
   type BulkRequeue,
   type DlqFilter,
+  type Why,
 } from '../engine/dlq.js';
 import type { Engine } from '../engine/engine.js';
 import * as is from '../engine/option-checks.js';
 import { Options } from '../engine/options.js';
 import type { Repeating } from '../engine/successor.js';
-import { BY, by, type By } from './by-and-tenant.js';
+import { by, type By } from './by-and-tenant.js';
 import { JobHandle } from './job-handle.js';
 
 type Listed = Partial<DlqFilter> & { readonly status?: DlqStatus | null; readonly limit?: number };
@@ -21,13 +22,13 @@ type BulkAsked = By & Partial<Omit<BulkRequeue, 'actor'>>;
 type Discard = By & { readonly reason: string };
 
 const FILTER = { tenantId: is.orNull(is.text), task: is.text, errorCode: is.text };
-const REPEATING = { repeatEffects: is.flag, keepRecorded: is.flag };
+const REPEATING = { repeatEffects: is.flag, keepRecorded: is.flag, reason: is.orNull(is.text) };
 const LIST = new Options<Listed>({
   ...FILTER,
   status: is.orNull(is.oneOf(...DLQ_STATUSES)),
   limit: is.whole(1),
 });
-const REQUEUE = new Options<By & Repeating>({ by, ...REPEATING });
+const REQUEUE = new Options<By & Repeating & Why>({ by, ...REPEATING });
 const REQUEUE_ALL = new Options<BulkAsked>({
   by,
   ...FILTER,
@@ -37,7 +38,9 @@ const REQUEUE_ALL = new Options<BulkAsked>({
   onProgress: is.func,
   signal: is.object,
 });
-const DISCARD = new Options<Discard>({ by, reason: is.required(is.text) });
+/** Without them it is APPROVAL_REQUIRED. */
+const DISCARD = new Options<Discard>({ by: is.string, reason: is.string });
+const APPROVE = new Options<By>({ by: is.string });
 
 const operator = (who: string) => ({ tenantId: null, actor: `operator:${who}` });
 
@@ -69,7 +72,7 @@ export class DeadLetters {
    * A new job in the place of the failed one: from the start, or with `keepRecorded` from where that one was. If it has effects
    * that happened, or may have, the former is refused without `repeatEffects`.
    */
-  async requeue(dlqId: string, options: By & Repeating): Promise<JobHandle> {
+  async requeue(dlqId: string, options: By & Repeating & Why): Promise<JobHandle> {
     REQUEUE.expect(options, 'requeue()');
     const { by: who, ...repeating } = options;
     const job = await requeue(this.#engine, dlqId, { ...operator(who), ...repeating });
@@ -86,12 +89,12 @@ export class DeadLetters {
   /** Asks for a dead letter to be discarded. Another reviewer must agree. */
   async askDiscard(dlqId: string, options: Discard): Promise<DlqItem> {
     DISCARD.expect(options, 'askDiscard()');
-    return askDiscard(this.#engine, dlqId, { ...operator(options.by), reason: options.reason });
+    return askDiscard(this.#engine, dlqId, { ...operator(options.by ?? ''), reason: options.reason ?? '' });
   }
 
   /** Agrees to what another reviewer asked for. */
   async approveDiscard(dlqId: string, options: By): Promise<DlqItem> {
-    BY.expect(options, 'approveDiscard()');
-    return approveDiscard(this.#engine, dlqId, operator(options.by));
+    APPROVE.expect(options, 'approveDiscard()');
+    return approveDiscard(this.#engine, dlqId, operator(options.by ?? ''));
   }
 }

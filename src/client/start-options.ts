@@ -10,15 +10,15 @@ export type StartOne<I> = { readonly input: I; readonly options?: StartOptions }
 
 /** What they may be, the kernel knows. */
 const CHECKS = {
-  jobId: is.text,
-  taskId: is.text,
+  jobId: is.string,
+  taskId: is.string,
   tenantId: is.elsewhere,
   delay: is.duration,
   runAt: is.elsewhere,
   queue: is.elsewhere,
   priority: is.elsewhere,
-  idempotencyKey: is.text,
-  scope: is.text,
+  idempotencyKey: is.string,
+  scope: is.string,
   traceId: is.elsewhere,
   traceparent: is.elsewhere,
   deadline: is.duration,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { httpCourier } from '../client/http-courier.js';
 import { task } from '../client/task.js';
-import type { TestApp } from '../testkit/index.js';
+import { advanceUntil, type TestApp } from '../testkit/index.js';
 import { onEveryStore, type Fresh } from '../../test/on-every-store.js';
 import { listAudit } from './audit.js';
 import { Engine } from './engine.js';
@@ -101,6 +101,30 @@ onEveryStore((fresh) => {
     });
   });
 
+  test('JOB-8 in bulk, what was there when it was asked for: what fails again waits for the next time', async () => {
+    works = false;
+    // More than a page of them.
+    const rig = await fresh.app({ tasks: [fragile] });
+    await rig.app.startMany(
+      fragile,
+      Array.from({ length: 250 }, () => ({ input: null })),
+    );
+    const failedSoFar = async () => (await rig.app.counts()).failed ?? 0;
+    await advanceUntil(rig.clock, async () => (await failedSoFar()) === 250);
+    const stop = new AbortController();
+    const done = await rig.run(
+      rig.app.deadLetters.requeueAll({
+        by: 'ann',
+        perSecond: 500,
+        signal: stop.signal,
+        onProgress: (count) => count > 250 && stop.abort(),
+      }),
+    );
+    expect(done).toEqual({ requeued: 250, passedOver: 0 });
+    await advanceUntil(rig.clock, async () => (await failedSoFar()) === 500);
+    expect(await rig.app.deadLetters.list({ limit: 500 })).toHaveLength(250);
+  });
+
   describe('discard', () => {
     test('JOB-9 one asks with a reason, another agrees; the item stays as a tombstone with its trail', async () => {
       const rig = await failed(fresh, 1);
@@ -112,10 +136,16 @@ onEveryStore((fresh) => {
       await expect(deadLetters.askDiscard(dlqId, { by: 'ann', reason: '  ' })).rejects.toMatchObject({
         code: 'APPROVAL_REQUIRED',
       });
+      await expect(deadLetters.askDiscard(dlqId, { by: ' ', reason: 'test data' })).rejects.toMatchObject({
+        code: 'APPROVAL_REQUIRED',
+      });
       expect(await deadLetters.askDiscard(dlqId, { by: 'ann', reason: 'test data' })).toMatchObject({
         status: 'open',
       });
       await expect(deadLetters.approveDiscard(dlqId, { by: 'ann' })).rejects.toMatchObject({
+        code: 'APPROVAL_REQUIRED',
+      });
+      await expect(deadLetters.approveDiscard(dlqId, { by: '' })).rejects.toMatchObject({
         code: 'APPROVAL_REQUIRED',
       });
       await deadLetters.approveDiscard(dlqId, { by: 'bob' });
@@ -148,7 +178,7 @@ onEveryStore((fresh) => {
       const [dlqId = ''] = rig.dlqIds;
       await rig.app.deadLetters.askDiscard(dlqId, { by: 'ann', reason: 'test data' });
       rig.clock.advance(1);
-      await rig.app.deadLetters.requeue(dlqId, { by: 'bob' });
+      await rig.app.deadLetters.requeue(dlqId, { by: 'bob', reason: 'mended' });
       const none = () => undefined;
       const log = { debug: none, info: none, warn: none, error: none };
       const engine = new Engine({
@@ -166,7 +196,7 @@ onEveryStore((fresh) => {
           at: rig.clock.now() - 1,
           reason: 'test data',
         },
-        { action: 'requeue', subject: dlqId, by: 'operator:bob', at: rig.clock.now(), reason: null },
+        { action: 'requeue', subject: dlqId, by: 'operator:bob', at: rig.clock.now(), reason: 'mended' },
       ]);
     });
   });

@@ -15,6 +15,9 @@ export type DlqFilter = {
   readonly errorCode?: string;
 };
 
+/** For the trail. */
+export type Why = { readonly reason?: string | null };
+
 export async function getDlqItem(
   engine: Engine,
   dlqId: string,
@@ -57,10 +60,12 @@ export async function requeue(
     jobId = engine.newId(engine.random.int(BUCKETS)),
     keepRecorded = false,
     repeatEffects = false,
+    reason = null,
     ...authority
-  }: Authority & Repeating & { readonly jobId?: string },
+  }: Authority & Repeating & Why & { readonly jobId?: string },
 ): Promise<Job> {
   const item = await getDlqItem(engine, dlqId, authority);
+  if (item.status !== 'open') await noteLast(engine, item);
   // The same request, once more.
   if (item.requeuedAs === jobId) return ownJob(engine, jobId, authority);
   if (item.status !== 'open') throw conflict(item);
@@ -73,16 +78,17 @@ export async function requeue(
   const repeating = { keepRecorded, repeatEffects };
   const successor = await newSuccessor(engine, found.job, { jobId, input: item.payload, ...repeating });
   const spec = { ...successor.spec, requeuedFrom: dlqId };
-  const action: DlqAction = { action: 'requeue', by: authority.actor, at: engine.now(), reason: null };
+  const action: DlqAction = { action: 'requeue', by: authority.actor, at: engine.now(), reason };
   const dlqItem = next(item, action, { status: 'requeued', requeuedAs: spec.jobId });
   const job = await startSuccessor(engine, { ...successor, spec }, { actor: authority.actor, dlqItem });
   if (job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
-  await recordAudit(engine, { tenantId: item.tenantId, subject: dlqId, ...action });
+  await noteLast(engine, dlqItem);
   return job;
 }
 
 export type BulkRequeue = DlqFilter &
-  Repeating & {
+  Repeating &
+  Why & {
     readonly actor: string;
     /** Nothing is changed; the answer says what would be. */
     readonly dryRun: boolean;
@@ -93,7 +99,8 @@ export type BulkRequeue = DlqFilter &
   };
 
 /**
- * Requeues what fits, at no more than the rate. Passed over are items that somebody else has dealt with meanwhile, and, unless it is
+ * Requeues what fits and was there when it was asked for, at no more than the rate: what fails again meanwhile stays for the next time.
+ * Passed over are items that somebody else has dealt with meanwhile, and, unless it is
  * said what is to become of them, those with effects that happened.
  */
 export async function requeueAll(
@@ -106,6 +113,7 @@ export async function requeueAll(
     signal,
     keepRecorded = false,
     repeatEffects = false,
+    reason = null,
     ...filter
   }: BulkRequeue,
 ): Promise<{ readonly requeued: number; readonly passedOver: number }> {
@@ -114,12 +122,17 @@ export async function requeueAll(
   const startedAt = engine.clock.elapsed();
   const authority = { tenantId: filter.tenantId, actor };
   const repeating = { keepRecorded, repeatEffects };
-  for await (const { dlqId, jobId } of dlqItems(engine, filter, 'open')) {
+  const { now: askedAt } = await engine.store.dlq({ tenantId: null, status: 'open', after: null, limit: 1 });
+  /** Within one millisecond, only this tells them from those that were there. */
+  const made = new Set<string>();
+  for await (const { dlqId, jobId, createdAt } of dlqItems(engine, filter, 'open')) {
     signal?.throwIfAborted();
+    if (createdAt > askedAt) break;
+    if (made.has(jobId)) continue;
     if (!dryRun && perSecond !== null) await until(engine, startedAt + (requeued * 1_000) / perSecond);
     const isDone = await succeeds(async () => {
       if (dryRun) await expectAgreed(engine, jobId, repeating);
-      else await requeue(engine, dlqId, { ...authority, ...repeating });
+      else made.add((await requeue(engine, dlqId, { ...authority, ...repeating, reason })).spec.jobId);
     });
     if (isDone) {
       requeued += 1;
@@ -153,12 +166,14 @@ export async function askDiscard(
   { reason, ...authority }: Authority & { readonly reason: string },
 ): Promise<DlqItem> {
   if (reason.trim() === '') throw approvalRequired('a reason is missing');
+  expectNamed(authority);
   const action: DlqAction = { action: 'ask_discard', by: authority.actor, at: engine.now(), reason };
   return change(engine, dlqId, authority, (item) => next(item, action, { discardAsked: action }));
 }
 
 /** Another reviewer agrees. The item stays, as a tombstone. */
 export async function approveDiscard(engine: Engine, dlqId: string, authority: Authority): Promise<DlqItem> {
+  expectNamed(authority);
   return change(engine, dlqId, authority, (item) => {
     const asked = item.discardAsked;
     if (asked === null) throw approvalRequired('nobody has asked for it to be discarded');
@@ -174,6 +189,11 @@ export async function approveDiscard(engine: Engine, dlqId: string, authority: A
   });
 }
 
+/** Two of them who have no name could be one. */
+function expectNamed({ actor }: Authority): void {
+  if (/:\s*$/.test(actor)) throw approvalRequired('the reviewer has no name');
+}
+
 async function change(
   engine: Engine,
   dlqId: string,
@@ -182,14 +202,22 @@ async function change(
 ): Promise<DlqItem> {
   for (;;) {
     const item = await getDlqItem(engine, dlqId, authority);
-    if (item.status !== 'open') throw conflict(item);
+    if (item.status !== 'open') {
+      await noteLast(engine, item);
+      throw conflict(item);
+    }
     const changed = how(item);
     if (await putOwnDlqItem(engine, changed)) {
-      const last = changed.trail.at(-1);
-      if (last) await recordAudit(engine, { tenantId: item.tenantId, subject: dlqId, ...last });
+      await noteLast(engine, changed);
       return changed;
     }
   }
+}
+
+/** The item's own trail is saved with it. Whoever comes by after a crash between the two makes up for what the audit lacks. */
+async function noteLast(engine: Engine, { tenantId, dlqId, version, trail }: DlqItem): Promise<void> {
+  const last = trail.at(-1);
+  if (last) await recordAudit(engine, { tenantId, subject: dlqId, ...last }, { of: `${dlqId}#${version}` });
 }
 
 function next(item: DlqItem, action: DlqAction, rest: Partial<DlqItem>): DlqItem {

@@ -1,9 +1,9 @@
 import { PawlError } from '../errors.js';
-import { isTerminal, type Command, type Failure, type Job } from '../kernel/index.js';
+import type { Command, Failure, Job, WorkerRef } from '../kernel/index.js';
 import type { Engine } from './engine.js';
 import { give } from './give.js';
 import { rejectionError } from './rejection-error.js';
-import type { Authority } from './operator.js';
+import { noteAnswer, type Authority } from './operator.js';
 import { ownJob } from './own-job.js';
 
 /** What is to become of the job, without its handler. */
@@ -19,27 +19,26 @@ export async function internalRun(
   jobId: string,
   { outcome, tenantId, actor }: Authority & { readonly outcome: InternalOutcome },
 ): Promise<Job> {
-  let job = await ownJob(engine, jobId, { tenantId });
-  if (job.status === 'running') await expectHolderGone(engine, job);
-  const attemptId = `internal-${engine.newId(0)}`;
-  const worker = { id: 'internal', incarnation: attemptId };
+  const { spec, status, attemptId: held, worker: holder } = await ownJob(engine, jobId, { tenantId });
   const asked = `run job ${jobId}`;
-  const order = async (command: (job: Job) => Command): Promise<Job> => {
-    const given = await give(engine, jobId, (found) => ({ command: command(found.job), needsSteps: true }));
+  const order = async (command: Command): Promise<Job> => {
+    const given = await give(engine, jobId, () => ({ command, needsSteps: true }));
+    await noteAnswer(engine, given, { spec, actor, asked });
     if (given.ok) return given.job;
-    // Between two commands of ours a worker may have taken it.
+    // A worker may have taken it meanwhile.
     const isTaken = given.code === 'STALE_ATTEMPT' || given.details['from'] === 'running';
     throw isTaken ? jobHeld(jobId, 'another') : rejectionError(given, asked);
   };
   const base = () => ({ now: engine.now(), actor });
-  if (job.status === 'running') {
-    const held = job.attemptId ?? '';
-    const cause = { reason: 'lease_expired', leaseUntil: null } as const;
-    job = await order(() => ({ type: 'interrupt', ...base(), attemptId: held, cause }));
-    if (isTerminal(job.status)) return job;
+  if (status === 'running' && held !== null) {
+    // In the place of the worker that is gone, which would have ended it so.
+    await expectHolderGone(engine, jobId, holder);
+    return order(ending(outcome, { ...base(), attemptId: held }));
   }
-  await order(() => ({ type: 'claim', ...base(), attemptId, worker, early: true }));
-  return order(() => ending(outcome, { ...base(), attemptId }));
+  const attemptId = `internal-${engine.newId(0)}`;
+  const worker = { id: 'internal', incarnation: attemptId };
+  await order({ type: 'claim', ...base(), attemptId, worker, early: true });
+  return order(ending(outcome, { ...base(), attemptId }));
 }
 
 function ending(
@@ -57,12 +56,12 @@ const FAILURE: Omit<Failure, 'retryable'> = {
   class: 'transient',
 };
 
-async function expectHolderGone(engine: Engine, { spec, worker }: Job): Promise<void> {
+async function expectHolderGone(engine: Engine, jobId: string, worker: WorkerRef | null): Promise<void> {
   if (worker === null) return;
   const { workers, now } = await engine.store.workers({ incarnations: [worker.incarnation] });
   const [holder] = workers;
   if (holder === undefined || holder.dead || holder.leaseUntil <= now) return;
-  throw jobHeld(spec.jobId, worker.id);
+  throw jobHeld(jobId, worker.id);
 }
 
 function jobHeld(jobId: string, worker: string): PawlError {

@@ -113,7 +113,8 @@ async function order(
   return given.job;
 }
 
-async function noteAnswer(
+/** For the alert on callers who work from a state that is not the job's. */
+export async function noteAnswer(
   engine: Engine,
   given: Given,
   { spec, actor, asked }: { spec: JobSpec | null; actor: string; asked: string },

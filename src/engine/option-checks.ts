@@ -10,6 +10,8 @@ const orNone =
 
 /** Looked at where it is used, with a rule of its own. */
 export const elsewhere: Check = () => null;
+/** Also one that is empty. */
+export const string = orNone((value) => typeof value === 'string', 'no text');
 export const text = orNone((value) => typeof value === 'string' && value !== '', 'no text');
 export const flag = orNone((value) => typeof value === 'boolean', 'neither true nor false');
 export const func = orNone((value) => typeof value === 'function', 'no function');

@@ -2,7 +2,7 @@ import { rejectionError } from './rejection-error.js';
 import { isTerminal, type Job } from '../kernel/index.js';
 import { requeue } from './dlq.js';
 import type { Engine } from './engine.js';
-import type { Authority } from './operator.js';
+import { noteAnswer, type Authority } from './operator.js';
 import { ownJob } from './own-job.js';
 import { startSuccessor, newSuccessor, type Repeating } from './successor.js';
 
@@ -23,7 +23,10 @@ export async function retryAsNew(
   const job = await ownJob(engine, jobId, authority);
   if (!isTerminal(job.status)) {
     const details = { from: job.status, to: 'queued' };
-    throw rejectionError({ ok: false, code: 'INVALID_TRANSITION', details }, `retry job ${jobId}`);
+    const refused = { ok: false, code: 'INVALID_TRANSITION', details } as const;
+    const asked = `retry job ${jobId}`;
+    await noteAnswer(engine, refused, { spec: job.spec, actor: authority.actor, asked });
+    throw rejectionError(refused, asked);
   }
   const repeating = { keepRecorded, repeatEffects };
   const dlqId = job.deadLetter?.dlqId ?? null;

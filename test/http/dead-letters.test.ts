@@ -1,4 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { memoryStore } from '../../src/stores/memory/memory-store.js';
+import { fakeClock, T0 } from '../../src/testkit/index.js';
 import { ApiRig } from './api-rig.js';
 
 const ROOT = '/api/v1/dlq';
@@ -23,6 +25,28 @@ const auditOf = async (rig: ApiRig, subject: string): Promise<Entry[]> => {
 const idOf = (rig: ApiRig, key: string): string => rig.keys[key]?.split('_')[1] ?? '';
 
 describe('dead letters', () => {
+  test('JOB-9 the audit of a requeue has its reason, and is made up for where the process died before it was written', async () => {
+    const clock = fakeClock(T0);
+    const store = memoryStore({ clock });
+    const putRecord = store.putRecord.bind(store);
+    let dies = false;
+    store.putRecord = async (record, expected) => {
+      if (dies && record.kind === 'audit') throw new Error('the process dies here');
+      return putRecord(record, expected);
+    };
+    const rig = await ApiRig.start({ served: true, clock, store });
+    onTestFinished(() => rig.stop());
+    const id = await deadLetter(rig);
+    const requeue = () =>
+      rig.post(`${ROOT}/${id}/requeue`, { reason: 'mended' }, { headers: { 'idempotency-key': 'k' } });
+    dies = true;
+    expect((await requeue()).status).toBe(500);
+    expect(await auditOf(rig, id)).toEqual([]);
+    dies = false;
+    for (let n = 0; n < 2; n++) expect((await requeue()).status).toBe(201);
+    expect(await auditOf(rig, id)).toMatchObject([{ action: 'requeue', reason: 'mended' }]);
+  });
+
   test('JOB-8 a requeue makes a new job that knows its dead letter, once', async () => {
     const rig = await rigOf();
     const id = await deadLetter(rig);

@@ -53,6 +53,33 @@ describe('JOB-11 internal endpoints', () => {
     expect(data).toMatchObject({ final_status: 'succeeded', retry_count: 0 });
   });
 
+  test('run: to success even where a job whose worker is gone would be given up', async () => {
+    const cluster = new Cluster();
+    onTestFinished(() => cluster.stop());
+    const hang = task({ name: 'drill', recovery: 'abort' }, () => new Promise(() => undefined));
+    const link = new Link(cluster.store);
+    await cluster.join([hang], { lease: '30s' }, link.store);
+    const rig = await rigOf({ store: cluster.store, clock: cluster.clock, seed: 9, tasks: [hang] });
+    const id = await jobOf(rig);
+    await expect.poll(async () => (await rig.get(`/api/v1/jobs/${id}`)).data['status']).toBe('running');
+    link.down = true;
+    cluster.clock.advance(31_000);
+    expect((await rig.drill(id)).data).toMatchObject({ final_status: 'succeeded', dlq_id: null });
+    expect(await statusesOf(rig, id)).toEqual(['scheduled', 'queued', 'running', 'succeeded']);
+  });
+
+  test.each<[string, (rig: ApiRig, id: string) => Promise<{ error: { code?: unknown } }>]>([
+    ['run', (rig, id) => rig.drill(id)],
+    ['retry', (rig, id) => rig.post(`/api/v1/jobs/${id}/retry`)],
+  ])('JOB-12 three refusals of %s in a row are an alert', async (call, refused) => {
+    const rig = await rigOf();
+    const id = await jobOf(rig);
+    if (call === 'run') await rig.drill(id);
+    for (let n = 0; n < 3; n++)
+      expect((await refused(rig, id)).error.code).toBe('WF_STATE_TRANSITION_INVALID');
+    expect((await rig.get('/api/v1/alerts')).data['alerts']).toMatchObject([{ rule: 'transition_refused' }]);
+  });
+
   test('force_fail: straight to the end of the dead-letter path', async () => {
     const rig = await rigOf();
     const id = await jobOf(rig);

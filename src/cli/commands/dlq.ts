@@ -23,7 +23,8 @@ import {
 } from '../shell.js';
 import { sheet, table } from '../table.js';
 
-type Options = Flags & RepeatingFlags & { readonly tenant?: string; readonly by: string };
+type Options = Flags &
+  RepeatingFlags & { readonly tenant?: string; readonly by: string; readonly reason?: string };
 type FilterOptions = Options & { readonly task?: string; readonly error?: string };
 type ListOptions = FilterOptions & { readonly status: DlqStatus | 'all'; readonly limit: number };
 type BulkOptions = FilterOptions & { readonly rate?: number; readonly dryRun?: boolean };
@@ -51,6 +52,7 @@ export const registerDlq: Register = (program, shell) => {
   const one = repeatingOptions(
     command(dlq, 'requeue <dlq-id>', 'Start a new job in the place of the one that failed.'),
   )
+    .option('--reason <text>', 'why, for the trail')
     .addOption(tenantOption())
     .addOption(byOption())
     .action((id: string, _options: unknown, self: Command) =>
@@ -63,6 +65,7 @@ export const registerDlq: Register = (program, shell) => {
     .option('--error <code>', 'only those with this error code')
     .addOption(numberOption('--rate <n>', 'at most so many each second', { least: 1 }))
     .option('--dry-run', 'only say how many there are')
+    .option('--reason <text>', 'why, for the trail')
     .addOption(tenantOption())
     .addOption(byOption())
     .action((_options: unknown, self: Command) =>
@@ -164,6 +167,7 @@ function requeueItem(shell: Shell, id: string, options: Options): Promise<number
     const job = await requeue(engine, id, {
       ...authorityOf(options),
       ...repeatingOf(options),
+      reason: options.reason ?? null,
     });
     const text = `Job ${job.spec.jobId} takes the place of the one that failed.`;
     print(shell.console, { json: options.json ?? false, data: shownJob(job), text });
@@ -180,6 +184,7 @@ function requeueItems(shell: Shell, options: BulkOptions): Promise<number> {
       ...authorityOf(options),
       ...repeatingOf(options),
       ...defined({ task, errorCode }),
+      reason: options.reason ?? null,
       dryRun,
       perSecond: rate ?? null,
       onProgress: (done) => showsProgress && console.err(`\r${done} requeued`),

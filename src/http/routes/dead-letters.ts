@@ -12,6 +12,9 @@ import { jobView } from '../views.js';
 const ROOT = '/api/v1/dlq';
 const one = z.strictObject({ dlq_id: text(200) });
 
+/** Why, for the trail. */
+const reason = prose(1_000).optional();
+
 const action = z.strictObject({
   action: z.enum(['requeue', 'ask_discard', 'discard']),
   by: z.string(),
@@ -85,6 +88,7 @@ export const deadLetterRoutes = [
       error_code: text(200).optional(),
       dry_run: z.boolean().optional().default(false),
       per_second: z.number().positive().max(100_000).nullish(),
+      reason,
       ...repeating,
     }),
     answers: { 200: z.strictObject({ requeued: z.int(), passed_over: z.int(), dry_run: z.boolean() }) },
@@ -95,6 +99,7 @@ export const deadLetterRoutes = [
         dryRun: body.dry_run,
         perSecond: body.per_second ?? null,
         ...repeatingOf(body),
+        reason: body.reason ?? null,
         signal,
         ...defined({ task: body.job_type, errorCode: body.error_code }),
       });
@@ -118,10 +123,11 @@ export const deadLetterRoutes = [
     access: 'operator',
     summary: 'Start a new job in the place of the one that failed.',
     params: one,
-    body: z.strictObject(repeating),
+    body: z.strictObject({ reason, ...repeating }),
     answers: { 201: jobView },
     async handle({ engine, caller, params, body, newId }) {
-      const job = await requeue(engine, params.dlq_id, { ...caller, ...repeatingOf(body), jobId: newId() });
+      const said = { ...repeatingOf(body), reason: body.reason ?? null };
+      const job = await requeue(engine, params.dlq_id, { ...caller, ...said, jobId: newId() });
       return created(jobViewOf(job));
     },
   }),
