@@ -1,35 +1,30 @@
 import { PawlError } from '../errors.js';
 import type { Job, JobSpec } from '../kernel/index.js';
 import type { AgedJob, Identity } from '../ports/store.js';
+import { eachApart } from './each-apart.js';
 import type { Engine } from './engine.js';
 
-const identityOf = ({
+type JobRef = { readonly tenantId: string; readonly jobId: string };
+
+/** The place of a job that has ended. Only one can have it: two that did what was left of its work would each enter the rest. */
+export const placeOf = ({ tenantId, jobId }: JobRef): Identity => ({
   tenantId,
-  jobId,
-}: {
-  readonly tenantId: string;
-  readonly jobId: string;
-}): Identity => ({
-  tenantId,
-  kind: 'continues',
+  kind: 'successor',
   value: jobId,
 });
 
-/** What only one job can own: two that went on with the same record would each enter what is left of it. */
+/** What a job owns that goes on with another. */
 export function continuing({ tenantId, continues }: Pick<JobSpec, 'tenantId' | 'continues'>): Identity[] {
-  return continues === null ? [] : [identityOf({ tenantId, jobId: continues.jobId })];
+  return continues === null ? [] : [placeOf({ tenantId, jobId: continues.jobId })];
 }
 
 /** The entry of an effect with which a job stands in for what the one before has entered. */
 export const STAND_IN = 1;
 
-/** The job that goes on with this one, if there is one. A worker behind a server is not told. */
-export async function successorOf(
-  { store }: Pick<Engine, 'store'>,
-  job: { readonly tenantId: string; readonly jobId: string },
-): Promise<string | null> {
+/** The job that has taken the place of this one: it goes on with that, or has begun from the start. A worker behind a server is not told. */
+export async function successorOf({ store }: Pick<Engine, 'store'>, job: JobRef): Promise<string | null> {
   try {
-    const { jobIds } = await store.resolve([identityOf(job)]);
+    const { jobIds } = await store.resolve([placeOf(job)]);
     return jobIds[0] ?? null;
   } catch (error) {
     if (error instanceof PawlError && error.code === 'REMOTE_UNSUPPORTED') return null;
@@ -37,7 +32,15 @@ export async function successorOf(
   }
 }
 
-/** The last of the jobs that went on with one, or that one itself; null if it is gone. `except`: not as far as this one. */
+/** The same, if it goes on with what this one has recorded. */
+export async function continuedBy(engine: Pick<Engine, 'store'>, job: JobRef): Promise<string | null> {
+  const successor = await successorOf(engine, job);
+  if (successor === null) return null;
+  const { found } = await engine.store.load(successor);
+  return found?.job.spec.continues?.jobId === job.jobId ? successor : null;
+}
+
+/** The last of the jobs that took each other's place, from one on; null if it is gone. `except`: not as far as this one. */
 export async function lastInRow(
   engine: Pick<Engine, 'store'>,
   jobId: string,
@@ -52,15 +55,30 @@ export async function lastInRow(
   return last;
 }
 
-/** Those that no job goes on with. The others are kept for as long as that one is: it may have to be gone on with itself. */
+/**
+ * Those that no job goes on with. The others are kept for as long as that one is: it may have to be gone on with itself. Of one that cannot
+ * be read nobody knows what it needs.
+ */
 export async function withoutContinued(
-  { store }: Pick<Engine, 'store'>,
+  engine: Pick<Engine, 'store' | 'log'>,
   aged: readonly AgedJob[],
 ): Promise<readonly AgedJob[]> {
   if (aged.length === 0) return aged;
-  const { jobIds: successors } = await store.resolve(aged.map(identityOf));
-  const stays = await Promise.all(
-    successors.map(async (successor) => successor !== null && (await store.load(successor)).found !== null),
-  );
-  return aged.filter((_, index) => !stays[index]);
+  const { store } = engine;
+  const { jobIds: successors } = await store.resolve(aged.map(placeOf));
+  const followed = aged.flatMap(({ jobId }, index) => {
+    const successor = successors[index] ?? null;
+    return successor === null ? [] : [{ jobId, successor }];
+  });
+  const stay = new Set<string>();
+  const unread = await eachApart(engine, followed, {
+    doing: 'reading what goes on with a job',
+    nameOf: ({ successor }) => successor,
+    async work({ jobId, successor }) {
+      const { found } = await store.load(successor);
+      if (found?.job.spec.continues?.jobId === jobId) stay.add(jobId);
+    },
+  });
+  for (const { jobId } of unread) stay.add(jobId);
+  return aged.filter(({ jobId }) => !stay.has(jobId));
 }

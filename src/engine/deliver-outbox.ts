@@ -1,5 +1,12 @@
 import { PawlError } from '../errors.js';
-import { decide, NO_STEPS, type JobSpec, type ParentRef } from '../kernel/index.js';
+import {
+  decide,
+  NO_STEPS,
+  originOf,
+  type ContinuedRef,
+  type JobSpec,
+  type ParentRef,
+} from '../kernel/index.js';
 import type { CommitItem, Message, OutboxEntry, OutboxOutcome } from '../ports/store.js';
 import { childWaitKey, type ChildEnd, type ChildMail } from './child-mail.js';
 import { continuing, lastInRow } from './continuing.js';
@@ -114,12 +121,9 @@ async function startChildren(engine: Engine, starts: readonly MailOf<'child.star
   const items: CommitItem[] = [];
   const refused: MailOf<'child.ended'>[] = [];
   const postponed = new Set<string>();
-  for (const { spec: asked, input } of starts) {
-    const spec = asked.continues === null ? asked : await withLatest(engine, asked);
-    if (spec === 'running') {
-      postponed.add(asked.jobId);
-      continue;
-    }
+  const { ready, waiting } = await readyStarts(engine, starts);
+  for (const jobId of waiting) postponed.add(jobId);
+  for (const { spec, input } of ready) {
     const create = { type: 'create', now: engine.now(), actor: 'client', spec, input } as const;
     const decision = decide(null, create, NO_STEPS);
     if (decision.ok) {
@@ -147,14 +151,38 @@ async function startChildren(engine: Engine, starts: readonly MailOf<'child.star
   return { refused, postponed };
 }
 
-/** Somebody may have requeued the job that a child was to go on with: then it goes on with that one, once it has ended. */
-async function withLatest(engine: Engine, spec: JobSpec): Promise<JobSpec | 'running'> {
-  const { jobId, continues } = spec;
-  const last = continues && (await lastInRow(engine, continues.jobId, { except: jobId }));
-  if (continues === null || last === null || last.spec.jobId === continues.jobId) return spec;
-  return last.finishedAt === null
-    ? 'running'
-    : { ...spec, continues: { ...continues, jobId: last.spec.jobId } };
+type Ready = { readonly ready: readonly MailOf<'child.start'>[]; readonly waiting: readonly string[] };
+
+/** Without those that go on with a job which has not ended yet; or which cannot be read, until somebody has mended it. */
+async function readyStarts(engine: Engine, starts: readonly MailOf<'child.start'>[]): Promise<Ready> {
+  if (starts.every(({ spec }) => spec.continues === null)) return { ready: starts, waiting: [] };
+  const latest = new Map<string, JobSpec>();
+  await eachApart(engine, starts, {
+    doing: 'reading what a child goes on with',
+    nameOf: ({ spec }) => spec.continues?.jobId ?? spec.jobId,
+    async work({ spec }) {
+      const known = spec.continues === null ? spec : await withLatest(engine, spec, spec.continues);
+      if (known !== null) latest.set(spec.jobId, known);
+    },
+  });
+  return {
+    ready: starts.flatMap((start) => {
+      const spec = latest.get(start.spec.jobId);
+      return spec === undefined ? [] : [{ ...start, spec }];
+    }),
+    waiting: starts.map(({ spec }) => spec.jobId).filter((jobId) => !latest.has(jobId)),
+  };
+}
+
+/** Somebody may have requeued the job that a child was to go on with: then it goes on with that one. Null until it has ended. */
+async function withLatest(engine: Engine, spec: JobSpec, { jobId }: ContinuedRef): Promise<JobSpec | null> {
+  // As its parent is, after a restore: nobody knows any more what that one had done.
+  if (spec.parent !== null && (await engine.store.heldFor(spec.parent.jobId)).hold !== null) return null;
+  const last = await lastInRow(engine, jobId, { except: spec.jobId });
+  // Of one that is gone, whoever goes on with it has to tell.
+  if (last === null) return spec;
+  if (last.finishedAt === null) return null;
+  return { ...spec, continues: { jobId: last.spec.jobId, origin: originOf(last.spec) } };
 }
 
 /** What a parent is told of a child that cannot be started. */

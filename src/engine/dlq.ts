@@ -75,15 +75,22 @@ export async function requeue(
       detail: `job ${item.jobId} of dead letter '${dlqId}' was purged`,
     });
   }
-  const repeating = { keepRecorded, repeatEffects };
-  const successor = await newSuccessor(engine, found.job, { jobId, input: item.payload, ...repeating });
-  const spec = { ...successor.spec, requeuedFrom: dlqId };
   const action: DlqAction = { action: 'requeue', by: authority.actor, at: engine.now(), reason };
-  const dlqItem = next(item, action, { status: 'requeued', requeuedAs: spec.jobId });
-  const job = await startSuccessor(engine, { ...successor, spec }, { actor: authority.actor, dlqItem });
-  if (job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
-  await noteLast(engine, dlqItem);
-  return job;
+  const dlqItem = next(item, action, { status: 'requeued', requeuedAs: jobId });
+  try {
+    const asked = { jobId, input: item.payload, keepRecorded, repeatEffects };
+    const successor = await newSuccessor(engine, found.job, asked);
+    const linked = { ...successor, spec: { ...successor.spec, requeuedFrom: dlqId } };
+    const job = await startSuccessor(engine, linked, { actor: authority.actor, dlqItem });
+    if (job === null) throw conflict((await engine.store.dlqItem(dlqId)).item ?? item);
+    await noteLast(engine, dlqItem);
+    return job;
+  } catch (error) {
+    // Another operator was quicker, with this very letter.
+    const isTaken = error instanceof PawlError && error.code === 'CONTINUED_ALREADY';
+    const now = isTaken ? (await engine.store.dlqItem(dlqId)).item : null;
+    throw now !== null && now.status !== 'open' ? conflict(now) : error;
+  }
 }
 
 export type BulkRequeue = DlqFilter &
@@ -100,8 +107,8 @@ export type BulkRequeue = DlqFilter &
 
 /**
  * Requeues what fits and was there when it was asked for, at no more than the rate: what fails again meanwhile stays for the next time.
- * Passed over are items that somebody else has dealt with meanwhile, and, unless it is
- * said what is to become of them, those with effects that happened.
+ * Passed over are items that somebody else has dealt with meanwhile, and, unless it is said what is to become of them, those with effects
+ * that happened.
  */
 export async function requeueAll(
   engine: Engine,

@@ -146,12 +146,14 @@ export async function continuationOf(store: Store, jobId: string): Promise<Conti
   return { jobId, origin: originOf((await loadedJob(store, jobId)).spec) };
 }
 
-/** `running`: it is known once the old child has ended. `differs`: that one has done something, and is not what is asked for. */
+/**
+ * `running`: whether the old child, which is not what is asked for, has done something is known once it has ended. `differs`: it has.
+ */
 export type ChildContinuation = ContinuedRef | 'running' | 'differs' | null;
 
 /**
- * The child of a step goes on where the one of the job before was; or where the last job was that went on with that. One of another task,
- * or with another input, is a new one, unless effects of the old one happened.
+ * The child of a step goes on where the one of the job before was; or where the last job was that took the place of that, once it has ended:
+ * until then its start is postponed. One of another task, or with another input, is a new one, unless effects of the old one happened.
  */
 export async function childContinuation(
   engine: Pick<Engine, 'store'>,
@@ -161,9 +163,9 @@ export async function childContinuation(
   const child = inherited.child({ step, occurrence });
   if (child === null) return null;
   const last = (await lastInRow(engine, child.childId)) ?? gone(child.childId);
-  if (last.finishedAt === null) return 'running';
   if (child.task === task && child.inputHash === inputHash)
     return { jobId: last.spec.jobId, origin: originOf(last.spec) };
+  if (last.finishedAt === null) return 'running';
   return (await haveHappened(engine, last.spec.jobId)) ? 'differs' : null;
 }
 

@@ -1,7 +1,7 @@
 import { PawlError } from '../errors.js';
 import type { EffectResult } from '../ports/store.js';
 import { reportLateResult, type LateResult } from './alerts/effect-late-result.js';
-import { STAND_IN, successorOf } from './continuing.js';
+import { continuedBy, STAND_IN } from './continuing.js';
 import type { Engine } from './engine.js';
 import { readSteps } from './read-log.js';
 import { untilAnswered } from './until-answered.js';
@@ -37,6 +37,6 @@ async function wasDenied(
 ): Promise<boolean> {
   const effect = (await readSteps(engine.store, jobId)).get(ref);
   if (effect?.kind === 'effect' && (entry < effect.entry || effect.state === 'closed')) return true;
-  const next = await successorOf(engine, { jobId, tenantId });
+  const next = await continuedBy(engine, { jobId, tenantId });
   return next !== null && (await wasDenied(engine, { jobId: next, tenantId, entry: STAND_IN, ...ref }));
 }

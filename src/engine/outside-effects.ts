@@ -1,4 +1,5 @@
 import { PawlError } from '../errors.js';
+import { successorOf } from './continuing.js';
 import type { Engine } from './engine.js';
 import { readSteps } from './read-log.js';
 
@@ -30,21 +31,30 @@ export async function haveHappened(engine: Stores, jobId: string): Promise<boole
   return false;
 }
 
-/** By the keys of their steps. Of a job that was purged nobody can tell. */
-async function* happened(engine: Stores, jobId: string): AsyncGenerator<string> {
+/**
+ * By the keys of their steps, in the job, in those that it called, in those whose work it was to keep, and in those that took the place of
+ * any of them. Of a job that was purged nobody can tell.
+ */
+async function* happened(
+  engine: Stores,
+  jobId: string,
+  seen: Set<string> = new Set(),
+): AsyncGenerator<string> {
+  if (seen.has(jobId)) return;
+  seen.add(jobId);
   const steps = await readSteps(engine.store, jobId);
   // Asked for afterwards: one that is purged while it is being read looks as if it had done nothing.
   const { found } = await engine.store.load(jobId);
   if (found === null) yield `job ${jobId}, which is gone`;
+  const others: [jobId: string, path: string][] = [];
   for (const [key, step] of steps.entries()) {
     if (step.kind === 'effect' && step.state !== 'closed') yield key;
-    if (step.kind === 'wait' && step.child !== null) yield* within(engine, step.child.childId, key);
+    if (step.kind === 'wait' && step.child !== null) others.push([step.child.childId, key]);
   }
-  // What it was to keep, and may not have come to.
   const before = found?.job.spec.continues?.jobId;
-  if (before !== undefined) yield* within(engine, before, before);
-}
-
-async function* within(engine: Stores, jobId: string, path: string): AsyncGenerator<string> {
-  for await (const effect of happened(engine, jobId)) yield `${path} > ${effect}`;
+  if (before !== undefined) others.push([before, before]);
+  const after = found && (await successorOf(engine, found.job.spec));
+  if (after !== null) others.push([after, after]);
+  for (const [other, path] of others)
+    for await (const effect of happened(engine, other, seen)) yield `${path} > ${effect}`;
 }

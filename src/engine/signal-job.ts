@@ -10,6 +10,7 @@ import {
   type StepIndex,
 } from '../kernel/index.js';
 import { noteRefusal } from './alerts/transition-refused.js';
+import { continuedBy } from './continuing.js';
 import type { Engine } from './engine.js';
 import type { PawlError } from '../errors.js';
 import type { Loaded, Message } from '../ports/store.js';
@@ -55,6 +56,9 @@ export async function signalJob(
   const after = await engine.histories.read(jobId);
   if (after === null) throw notFound(jobId, asked);
   if (after.steps.waitFor(key)?.outcome === 'received') return 'delivered';
+  const next = after.job.finishedAt === null ? null : await continuedBy(engine, after.job.spec);
+  // It was written behind the back of the job that took over what was unread.
+  if (next !== null) return signalJob(engine, { jobId: next, key, payload, tenantId });
   if (isWaitOver(key, after.steps))
     throw rejectionError({ ok: false, code: 'WAIT_NOT_OPEN', details: { key } }, asked);
   const isAwaited = deliver(engine, after.job, [{ key, payload }]) !== null;

@@ -9,7 +9,7 @@ import {
 } from '../kernel/index.js';
 import type { NewOutboxEntry } from '../ports/store.js';
 import { signalAgain } from './child-mail.js';
-import { continuing, successorOf } from './continuing.js';
+import { continuing, placeOf, successorOf } from './continuing.js';
 import type { Engine } from './engine.js';
 import { continuationOf } from './inherited.js';
 import type { NewJob } from './new-job.js';
@@ -25,14 +25,18 @@ export type Repeating = {
   readonly repeatEffects?: boolean;
 };
 
-/** The work of a job that has ended, as a job of its own. */
+/** The work of a job that has ended, as a job of its own. Either way it takes the place of that one. */
 export async function newSuccessor(
   engine: Engine,
   old: Job,
   { jobId, input, ...repeating }: Repeating & { readonly jobId: string; readonly input: JsonText },
 ): Promise<NewJob> {
   const spec = specOf(engine, old.spec, jobId);
-  if (!(await expectAgreed(engine, old.spec.jobId, repeating))) return { spec, input, identities: [] };
+  const replaces = await expectAgreed(engine, old.spec.jobId, { ...repeating, newId: jobId });
+  if (!repeating.keepRecorded) {
+    const place = placeOf(old.spec);
+    return { spec, input, identities: [replaces === null ? place : { ...place, replaces }] };
+  }
   const continues = await continuationOf(engine.store, old.spec.jobId);
   return {
     spec: { ...spec, continues },
@@ -42,29 +46,49 @@ export async function newSuccessor(
   };
 }
 
-/** Throws unless a new job may take the place of the old one. True if it is to keep what is recorded. */
+/**
+ * Throws unless a new job may take the place of the old one. Answers with the job that has it so far: one that has ended, and is not gone
+ * on with. `newId`: the job that asks, which may have been saved before.
+ */
 export async function expectAgreed(
   engine: Engine,
   oldId: string,
-  { keepRecorded = false, repeatEffects = false }: Repeating,
-): Promise<boolean> {
+  {
+    keepRecorded = false,
+    repeatEffects = false,
+    newId = null,
+  }: Repeating & { readonly newId?: string | null },
+): Promise<string | null> {
   if (keepRecorded && repeatEffects) {
     throw new PawlError('INVALID_OPTION', {
       detail: 'keepRecorded and repeatEffects are both given: what is kept is not repeated',
       details: { option: 'keepRecorded' },
     });
   }
-  if (repeatEffects) return false;
   const { found } = await engine.store.load(oldId);
-  const continuedBy = found && (await successorOf(engine, found.job.spec));
-  if (continuedBy !== null) throw continuedAlready(oldId, continuedBy);
-  if (!keepRecorded) await expectNoneHappened(engine, oldId);
-  return keepRecorded;
+  const owner = found && (await successorOf(engine, found.job.spec));
+  if (owner !== null && owner === newId) return null;
+  if (owner !== null && (keepRecorded || (await isInUse(engine, owner, { oldId, repeatEffects }))))
+    throw continuedAlready(oldId, owner);
+  if (!keepRecorded && !repeatEffects) await expectNoneHappened(engine, oldId);
+  return owner;
+}
+
+/** Beside one that is still at it, each would do the same; and what goes on with a job is gone on with itself, unless all is to be repeated. */
+async function isInUse(
+  { store }: Engine,
+  owner: string,
+  { oldId, repeatEffects }: { readonly oldId: string; readonly repeatEffects: boolean },
+): Promise<boolean> {
+  const { found } = await store.load(owner);
+  if (found === null) return false;
+  const { finishedAt, spec } = found.job;
+  return finishedAt === null || (!repeatEffects && spec.continues?.jobId === oldId);
 }
 
 function continuedAlready(jobId: string, continuedBy: string): PawlError {
   return new PawlError('CONTINUED_ALREADY', {
-    detail: `job ${continuedBy} goes on with what job ${jobId} has recorded`,
+    detail: `job ${continuedBy} has taken the place of job ${jobId}`,
     details: { jobId, continuedBy },
   });
 }
@@ -84,7 +108,7 @@ export async function startSuccessor(
   }
   const owner = reply.code === 'IDENTITY_TAKEN' ? (reply.owners[0] ?? null) : null;
   if (owner === null || owner === spec.jobId) return null;
-  throw continuedAlready(spec.continues?.jobId ?? '', owner);
+  throw continuedAlready(job.identities[0]?.value ?? '', owner);
 }
 
 /** Nobody waits for it any more, and its key was the old one's. */

@@ -174,7 +174,7 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
   CONTINUED_ALREADY: {
     class: 'business_rule',
     retryable: false,
-    meaning: 'Another job goes on with what this one has recorded. Two would both do what is left.',
+    meaning: 'Another job has taken the place of this one. Two would both do what is left.',
     advice: 'Look at the job that is named. If that one has failed, requeue it.',
   },
   CONTINUED_JOB_GONE: {

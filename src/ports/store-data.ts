@@ -59,7 +59,7 @@ export type CommitItem = {
 
 export type Identity = {
   readonly tenantId: string;
-  readonly kind: 'key' | 'task_id' | 'firing' | 'latest_run' | 'continues';
+  readonly kind: 'key' | 'task_id' | 'firing' | 'latest_run' | 'successor';
   readonly value: string;
   /** The job that may own it so far, and no longer does once another is created with it. */
   readonly replaces?: string;

@@ -1,11 +1,15 @@
 import type { Status } from '../kernel/index.js';
-import type { AgedPage, PurgeGuard } from '../ports/store.js';
+import type { AgedPage, Identity, PurgeGuard } from '../ports/store.js';
 
 /**
  * How long a worker is remembered after its last lease, so that nobody holds a job under its name any more. One that stood
  * still for even longer is taken for a new one, and finds that its jobs have gone on without it.
  */
 export const WORKERS_KEPT_MS = 7 * 86_400_000;
+
+/** What a job keeps after it is gone, for as long as the job is there whose place it has taken; the others for a time. */
+export const isForAPlace = ({ kind }: Pick<Identity, 'kind'>): boolean => kind === PLACE;
+export const PLACE: Identity['kind'] = 'successor';
 
 /** Whether a job that has ended is old enough to go. */
 export function isOld(

@@ -4,6 +4,7 @@ import type { InheritedEffect } from '../engine/inherited.js';
 import { untilAnswered } from '../engine/until-answered.js';
 import { differenceOf, factsOf, NO_FACTS, type EffectUse } from './effect-use.js';
 import type { Execution } from './execution.js';
+import { never } from './never.js';
 
 /** What became of an effect that a job before has entered, and recorded no result of. */
 export type InheritedEntry =
@@ -23,6 +24,7 @@ export async function inheritedEntry(execution: Execution, use: EffectUse): Prom
   const own = execution.attempt.steps.get(use);
   if (nearest === undefined || !isOpenTo(own, nearest)) return null;
   for (;;) {
+    if (execution.attempt.isOver) return never();
     let mayRun = false;
     for (const { jobId, effect } of entries) {
       const facts = await factsOf(execution, { jobId, step: use.step, occurrence: use.occurrence }, effect);
@@ -33,6 +35,8 @@ export async function inheritedEntry(execution: Execution, use: EffectUse): Prom
         return execution.replay.leave(use, `${difference}, in job ${jobId} (${stepKey(use)})`);
       if (result !== null) return { kind: 'happened', result };
       mayRun ||= mayHaveHappened && effect.state === 'open' && facts.bodyMayRun;
+      // It has entered the effect itself: what came before says nothing of that.
+      if (mayHaveHappened && effect.entry > STAND_IN) break;
     }
     // The nearest has asked about those before it. And what stands in for it is settled like any other entry.
     if (nearest.effect.state === 'closed' || own !== undefined) return null;

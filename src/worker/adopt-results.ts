@@ -1,6 +1,7 @@
 import type { PawlError } from '../errors.js';
 import type { Engine } from '../engine/engine.js';
 import type { Inherited, KeptResult } from '../engine/inherited.js';
+import { pause } from '../engine/pause.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import { STAND_IN } from '../engine/continuing.js';
 import { untilAnswered } from '../engine/until-answered.js';
@@ -49,14 +50,17 @@ class Recorder {
       const startedAt = this.#engine.now();
       this.#give({ type: 'record-step', ...ref, startedAt, output: found.output });
     }
-    if (found.kind === 'wait' && own === undefined) this.#giveEnd(found);
+    if (found.kind === 'wait' && own === undefined) await this.#giveEnd(found);
     if (found.kind === 'effect' && (own === undefined || (own.kind === 'effect' && own.result === null)))
       await this.#adopt({ ...ref, effect: found, isIntended: own !== undefined });
   }
 
-  #giveEnd({ wait, outcome, payload }: WaitStep): void {
-    if (outcome === 'received' || outcome === 'elapsed')
-      this.#give({ type: 'consume-wait', wait, outcome, payload });
+  async #giveEnd({ wait, outcome, payload }: WaitStep): Promise<void> {
+    if (outcome !== 'received' && outcome !== 'elapsed') return;
+    // By a clock that was set back it has yet to come.
+    const leftMs = outcome === 'elapsed' ? (wait.expiresAt ?? 0) - this.#engine.now() : 0;
+    if (leftMs > 0) await pause(this.#engine, leftMs);
+    this.#give({ type: 'consume-wait', wait, outcome, payload });
   }
 
   /** Its intent first, then its result beside the log, then its record: as if it had been entered. */

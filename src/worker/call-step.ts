@@ -83,14 +83,15 @@ async function startOnce(
   );
 }
 
-/** The job that a child goes on with, in a job that goes on with another itself. Once that has ended: until then nobody knows what it does. */
+/** The job that a child goes on with, in a job that goes on with another itself. */
 async function continuationFor(
   execution: Execution,
   asked: StepRef & { readonly task: string; readonly inputHash: string },
 ): Promise<ContinuedRef | null> {
-  const { engine, inherited, replay } = execution;
+  const { attempt, engine, inherited, replay } = execution;
   if (inherited === null) return null;
   for (;;) {
+    if (attempt.isOver) return never();
     const found = await readChild(execution, () => childContinuation(engine, inherited, asked));
     if (found === 'differs') return replay.leave(asked, 'the job before has another child there');
     if (found !== 'running') return found;
@@ -98,7 +99,8 @@ async function continuationFor(
   }
 }
 
-const STILL_RUNS_POLL_MS = 1_000;
+/** Long enough to be waited for without a lease: the old child may need the very slot. */
+const STILL_RUNS_POLL_MS = 5_000;
 
 async function readChild<T>(execution: Execution, read: () => Promise<T>): Promise<T> {
   try {

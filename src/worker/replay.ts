@@ -15,6 +15,8 @@ const GRACE_BIT_MS = 1_000;
 /** The same for one that has returned: nothing new can begin from then on, and a branch that nobody waits for may be slow. */
 const RETURNED_GRACE_BITS = 60;
 
+const NOT_FORGIVEN: ReadonlySet<string> = new Set();
+
 /**
  * Hands recorded results and failures to the handler in the order in which they were recorded, one in each turn of the
  * event loop, and what ends only now after them: what raced then has the same winner now. Also notices a handler that has
@@ -37,8 +39,8 @@ export class Replay {
   readonly #untold: ReadonlySet<string>;
   /** An earlier attempt may have gone another way: after its failure nothing says that this one must follow. */
   readonly #strict: boolean;
-  /** Much of the record is another job's, whose handler was mended since: where it is not followed, it is waited for and then let be. */
-  readonly #lenient: boolean;
+  /** What is another job's, whose handler was mended since: where it is not followed, it is waited for and then let be. */
+  readonly #forgivable: ReadonlySet<string>;
   /** What the handler has to ask for before anything behind it is handed out. What is at the front may have been asked for. */
   #ahead: Placed[];
   readonly #turns = new Turns((at) => this.#mayPass(at));
@@ -53,7 +55,12 @@ export class Replay {
   /** Told why the handler has left its recorded path, once. */
   onLeft: ((error: PawlError) => void) | null = null;
 
-  constructor(alarms: Alarms, job: Job, commits: readonly Commit[]) {
+  constructor(
+    alarms: Alarms,
+    job: Job,
+    commits: readonly Commit[],
+    forgivable: ReadonlySet<string> = NOT_FORGIVEN,
+  ) {
     this.#alarms = alarms;
     const recorded = commits.length === 0 ? NOTHING : recordedIn(commits);
     const { results, failures, unvisited, begun, optional, untold, ahead, size, aStepFailed } = recorded;
@@ -67,7 +74,7 @@ export class Replay {
     this.#ahead = ahead.toReversed();
     this.#next = size;
     this.#strict = job.retryCount === 0 && !aStepFailed;
-    this.#lenient = job.spec.continues !== null;
+    this.#forgivable = forgivable;
   }
 
   /** Called when every result that was asked for has been handed out. */
@@ -164,8 +171,8 @@ export class Replay {
     if (this.isCaughtUp) return;
     return this.#until(this.#caughtUp, GRACE_BITS, () => {
       const missed = this.#missedOf(this.#unvisited);
-      if (this.#lenient) this.#forget();
-      return isKnown || this.#lenient
+      if (missed === null) this.#forget();
+      return isKnown || missed === null
         ? undefined
         : this.leave(asksFor, `history has '${missed}' there, which the handler did not ask for`);
     });
@@ -173,11 +180,12 @@ export class Replay {
 
   /** Until a handler that has returned has come by all that it had begun in the world outside. */
   pastAllBegun(): Promise<void> {
-    return this.#until(this.#pastAllBegun, this.#lenient ? GRACE_BITS : RETURNED_GRACE_BITS, () =>
-      this.#lenient
-        ? this.#forget()
-        : this.leave(this.#missedOf(this.#begun), 'it returned without asking for that'),
-    );
+    const graceBits = this.#forgivable.size > 0 ? GRACE_BITS : RETURNED_GRACE_BITS;
+    return this.#until(this.#pastAllBegun, graceBits, () => {
+      const missed = this.#missedOf(this.#begun);
+      if (missed === null) return this.#forget();
+      return this.leave(missed, 'it returned without asking for that');
+    });
   }
 
   /** What the handler has not asked for until now it need not ask for any more. */
@@ -197,10 +205,10 @@ export class Replay {
     });
   }
 
-  /** The first of these that the handler has not asked for. */
-  #missedOf(steps: ReadonlySet<string>): string {
-    for (const step of steps) if (this.#unvisited.has(step)) return step;
-    return '';
+  /** The first of these that the handler has not asked for, and has to. */
+  #missedOf(steps: ReadonlySet<string>): string | null {
+    for (const step of steps) if (this.#unvisited.has(step) && !this.#forgivable.has(step)) return step;
+    return null;
   }
 
   #afterGrace(allBits: number, act: () => void): () => void {

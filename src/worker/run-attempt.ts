@@ -3,6 +3,7 @@ import {
   attemptKeyOf,
   attemptOf,
   nondeterminismWait,
+  stepKey,
   timesOutAt,
   type Checkpoint,
   type Event,
@@ -98,7 +99,7 @@ async function continued(
   }
   const all =
     adopted.length === 0 ? commits : [...commits, { jobId: job.spec.jobId, rev: job.rev, events: adopted }];
-  const replay = new Replay(engine.alarms, job, all);
+  const replay = new Replay(engine.alarms, job, all, new Set(inherited?.kept().map(stepKey)));
   attempt.follow(replay);
   const execution = new Execution(around, attempt, { replay, inherited });
   return { attempt, execution, skipCheckpoints: skippedCheckpoints, unfit };

@@ -1,6 +1,6 @@
 import { dlqIdOf } from '../../kernel/index.js';
 import type { OutboxEntry, PurgeGuard, RecordRef, ScheduleRef, Store } from '../../ports/store.js';
-import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
+import { isForAPlace, isOld, isUnchanged, PLACE, WORKERS_KEPT_MS } from '../retention.js';
 import { byText, type Kept, type Tables } from './tables.js';
 
 type Controls = Pick<
@@ -151,7 +151,8 @@ export function controls(tables: Tables, now: () => number): Controls {
       });
       for (const { row, identities } of gone) {
         const kept = { jobId: row.jobId, expiresAt: now() + identityTtlMs };
-        for (const identity of identities) tables.outlive(identity, kept);
+        for (const identity of identities) if (!isForAPlace(identity)) tables.outlive(identity, kept);
+        tables.disown({ tenantId: row.tenantId, kind: PLACE, value: row.jobId });
         tables.dlq.delete(dlqIdOf(row.jobId));
         jobs.delete(row.jobId);
       }

@@ -72,6 +72,10 @@ export class Tables {
     this.#owners.set(keyOf(identity), { jobId, expiresAt: null });
   }
 
+  disown(identity: Identity): void {
+    this.#owners.delete(keyOf(identity));
+  }
+
   /** For as long as the job still owns it. */
   outlive(identity: Identity, { jobId, expiresAt }: { jobId: string; expiresAt: number }): void {
     const owner = this.#owners.get(keyOf(identity));

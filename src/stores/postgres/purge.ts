@@ -1,6 +1,6 @@
 import { dlqIdOf, type Status } from '../../kernel/index.js';
 import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
-import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
+import { isForAPlace, isOld, isUnchanged, PLACE, WORKERS_KEPT_MS } from '../retention.js';
 import type { Queries } from './session.js';
 
 type Looked = {
@@ -83,12 +83,16 @@ async function deleteJobs(
   db: Queries,
   { ids, until }: { ids: readonly string[]; until: number },
 ): Promise<void> {
-  const owners = await db.rows<{ job_id: string; owns: string | null; created_xid: string }>(
-    'SELECT job_id, owns, created_xid FROM pawl.jobs WHERE job_id = ANY($1)',
-    [ids],
-  );
+  const owners = await db.rows<{
+    job_id: string;
+    tenant_id: string;
+    owns: string | null;
+    created_xid: string;
+  }>('SELECT job_id, tenant_id, owns, created_xid FROM pawl.jobs WHERE job_id = ANY($1)', [ids]);
   const identities = owners.flatMap(({ job_id, owns }) =>
-    identitiesOf(owns).map((identity) => ({ jobId: job_id, ...identity })),
+    identitiesOf(owns)
+      .filter((identity) => !isForAPlace(identity))
+      .map((identity) => ({ jobId: job_id, ...identity })),
   );
   // A start that comes again meanwhile is still recognised.
   await db.rows(
@@ -101,6 +105,11 @@ async function deleteJobs(
       identities.map(({ jobId }) => jobId),
       until,
     ],
+  );
+  await db.rows(
+    `DELETE FROM pawl.identities i USING unnest($2::text[], $3::text[]) AS gone (t, v)
+     WHERE i.tenant_id = gone.t AND i.kind = $1 AND i.value = gone.v`,
+    [PLACE, owners.map(({ tenant_id }) => tenant_id), owners.map(({ job_id }) => job_id)],
   );
   await deleteGates(db, ids);
   for (const table of ['log', 'effects', 'inbox', 'holds', 'jobs']) {

@@ -1,6 +1,6 @@
 import { dlqIdOf, type Status } from '../../kernel/index.js';
 import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
-import { isOld, isUnchanged, WORKERS_KEPT_MS } from '../retention.js';
+import { isForAPlace, isOld, isUnchanged, PLACE, WORKERS_KEPT_MS } from '../retention.js';
 import type { Session } from './session.js';
 
 type Looked = {
@@ -41,11 +41,13 @@ export function purge(db: Session, { jobs, identityTtlMs }: Purge): Reply<Purged
   const now = db.now();
   let gone = 0;
   for (const { jobId, guard } of jobs) {
-    const id = endedAs(db, jobId, guard);
-    if (id === null) continue;
+    const ended = endedAs(db, jobId, guard);
+    if (ended === null) continue;
+    const { id, tenantId } = ended;
     gone += 1;
     if (gone === 1) markEnd(db);
     outlive(db, { id, jobId, until: now + identityTtlMs });
+    db.run('DELETE FROM identities WHERE tenant_id = ? AND kind = ? AND value = ?', tenantId, PLACE, jobId);
     for (const table of ['log', 'effects', 'inbox', 'holds'])
       db.run(`DELETE FROM ${table} WHERE job = ?`, id);
     db.run('DELETE FROM dlq_items WHERE dlq_id = ?', dlqIdOf(jobId));
@@ -69,25 +71,29 @@ function markEnd(db: Session): void {
   db.run("REPLACE INTO log (job, rev, command_id, body, link) VALUES (?, 1, '', '', '')", NO_JOB);
 }
 
-/** The job's own number, if it has ended and is as the guard says. */
-function endedAs(db: Session, jobId: string, guard: PurgeGuard | null): number | null {
-  const found = db.get<{ id: number; inboxRev: number }>(
-    'SELECT id, inbox_rev AS inboxRev FROM jobs WHERE job_id = ? AND finished_at IS NOT NULL',
+type Ended = { readonly id: number; readonly tenantId: string };
+
+/** A job that has ended and is as the guard says. */
+function endedAs(db: Session, jobId: string, guard: PurgeGuard | null): Ended | null {
+  const found = db.get<Ended & { inboxRev: number }>(
+    'SELECT id, tenant_id AS tenantId, inbox_rev AS inboxRev FROM jobs WHERE job_id = ? AND finished_at IS NOT NULL',
     jobId,
   );
-  if (!found || guard === null) return found?.id ?? null;
+  if (!found || guard === null) return found ?? null;
   const ledger = db.get<Pick<PurgeGuard, 'effects' | 'results'>>(
     'SELECT count(*) AS effects, count(result) AS results FROM effects WHERE job = ?',
     found.id,
   );
   const state = { inboxRev: found.inboxRev, effects: 0, results: 0, ...ledger };
-  return isUnchanged(guard, state) ? found.id : null;
+  return isUnchanged(guard, state) ? found : null;
 }
 
 /** Its identities stay for a while: a start that comes again meanwhile is still recognised. */
 function outlive(db: Session, { id, jobId, until }: { id: number; jobId: string; until: number }): void {
   const row = db.get<{ owns: string | null }>('SELECT owns FROM log WHERE job = ? AND rev = 1', id);
-  for (const { tenantId, kind, value } of identitiesOf(row?.owns ?? null)) {
+  for (const identity of identitiesOf(row?.owns ?? null)) {
+    if (isForAPlace(identity)) continue;
+    const { tenantId, kind, value } = identity;
     const sql =
       'UPDATE identities SET expires_at = ? WHERE tenant_id = ? AND kind = ? AND value = ? AND job_id = ?';
     db.run(sql, until, tenantId, kind, value, jobId);
