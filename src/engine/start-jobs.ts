@@ -1,7 +1,6 @@
 import { PawlError } from '../errors.js';
 import {
   decide,
-  judgeJobStart,
   laneOf,
   must,
   NO_STEPS,
@@ -10,24 +9,17 @@ import {
   type Event,
   type Job,
 } from '../kernel/index.js';
-import type { CommitItem, CommitReplies, CommitReply, CommitWithin, Identity } from '../ports/store.js';
+import type { CommitItem, CommitReplies, CommitReply, CommitWithin } from '../ports/store.js';
 import type { Engine } from './engine.js';
+import { existing, knownByMadeUpNames, type StartOutcome } from './existing-job.js';
 import type { NewJob } from './new-job.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
 import { rejectionError } from './rejection-error.js';
 import { hearSubscribers, patience, send } from './send.js';
 
-export type Started = { readonly job: Job; readonly idempotentHit: boolean };
+export type { StartOutcome } from './existing-job.js';
 
-/** What became of one start. Only `created` has changed anything. */
-export type StartOutcome =
-  | { readonly kind: 'created' | 'hit'; readonly job: Job }
-  | { readonly kind: 'duplicate'; readonly job: Job; readonly conflictFields: readonly ConflictField[] }
-  /** Another run of the same task is still live. */
-  | { readonly kind: 'active'; readonly job: Job }
-  | { readonly kind: 'exists'; readonly jobId: string }
-  /** The key's job is gone, and nobody can tell whether it asked for the same. */
-  | { readonly kind: 'purged'; readonly jobId: string };
+export type Started = { readonly job: Job; readonly idempotentHit: boolean };
 
 type Options = { readonly tx?: unknown; readonly actor?: string };
 
@@ -57,6 +49,8 @@ export async function tryStartJobs(
   return (await startAll(engine, jobs, options)).map(({ outcome }) => outcome);
 }
 
+const NONE_KNOWN: ReadonlyMap<NewJob, StartOutcome> = new Map();
+
 type Tried = { readonly asked: NewJob; readonly outcome: StartOutcome };
 
 async function startAll(
@@ -65,7 +59,9 @@ async function startAll(
   { tx, actor = 'client' }: Options,
 ): Promise<Tried[]> {
   if (engine.subscriptions.isStale) await hearSubscribers(engine);
-  const supply = 'make' in jobs ? decideInTime(engine, jobs, actor) : decideAll(engine, jobs, actor);
+  const known = 'make' in jobs ? NONE_KNOWN : await knownByMadeUpNames(engine, jobs);
+  const fresh = 'make' in jobs || known.size === 0 ? jobs : jobs.filter((job) => !known.has(job));
+  const supply = 'make' in fresh ? decideInTime(engine, fresh, actor) : decideAll(engine, fresh, actor);
   const sent = tx === undefined ? await sendAll(engine, supply) : await sendWithin(engine, supply, tx);
 
   const tried: Tried[] = [];
@@ -87,7 +83,19 @@ async function startAll(
   }
   if (isForClaims) engine.bells.claims.ring();
   if (lanes.size > 0) engine.store.wake([...lanes]);
-  return tried;
+  return 'make' in jobs || known.size === 0 ? tried : inOrder(jobs, tried, known);
+}
+
+function inOrder(
+  jobs: readonly NewJob[],
+  tried: readonly Tried[],
+  known: ReadonlyMap<NewJob, StartOutcome>,
+): Tried[] {
+  const rest = tried.values();
+  return jobs.map((asked) => {
+    const outcome = known.get(asked);
+    return outcome ? { asked, outcome } : must(rest.next().value, 'each of the others was tried');
+  });
 }
 
 /** The job that a start came to; throws where it came to none. */
@@ -244,38 +252,3 @@ const together = (
     told: told === true,
     owners,
   }));
-
-/** What a start that was not saved has met. */
-async function existing(
-  engine: Engine,
-  { spec, identities, judge, idIsOwn = false }: NewJob,
-  { reply, owners }: { reply: CommitReply & { ok: false }; owners: CommitWithin['owners'] },
-): Promise<StartOutcome> {
-  const load = async (jobId: string): Promise<Job | null> => {
-    const known =
-      owners.find(({ job }) => job.spec.jobId === jobId) ?? (await engine.store.load(jobId)).found;
-    return known && known.job;
-  };
-  if (reply.code !== 'IDENTITY_TAKEN') {
-    const job = idIsOwn ? await load(spec.jobId) : null;
-    return job ? { kind: 'created', job } : { kind: 'exists', jobId: spec.jobId };
-  }
-  const jobs = new Map<Identity['kind'], Job>();
-  for (const [index, { kind }] of identities.entries()) {
-    const owner = reply.owners[index] ?? null;
-    if (owner === null) continue;
-    const job = await load(owner);
-    if (owner === spec.jobId && idIsOwn)
-      return { kind: 'created', job: must(job, `job ${owner} owns an identity`) };
-    if (job === null) return { kind: 'purged', jobId: owner };
-    jobs.set(kind, job);
-  }
-  const byKey = jobs.get('key') ?? null;
-  const byTaskId = jobs.get('task_id') ?? null;
-  const verdict = judge
-    ? judge({ byKey, byTaskId })
-    : judgeJobStart({ task: spec.task, inputHash: spec.inputHash }, { byKey: byKey ?? byTaskId });
-  // Nothing was in the way but something that is of no concern here.
-  if (verdict.kind === 'create') return { kind: 'exists', jobId: spec.jobId };
-  return verdict;
-}

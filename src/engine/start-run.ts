@@ -2,6 +2,7 @@ import { judgeRunStart, type Job } from '../kernel/index.js';
 import type { Engine } from './engine.js';
 import { OWN_SCOPE, type NewJob } from './new-job.js';
 import { attemptsOf, notedAttempts } from './run-attempts.js';
+import { jobOfMadeUpKey } from './existing-job.js';
 import { tryStartJobs, type StartOutcome } from './start-jobs.js';
 
 /** All runs of a tenant share one scope, which is theirs alone: their keys are unique over all of them. */
@@ -25,7 +26,10 @@ export async function startRun(
   for (;;) {
     const { jobIds } = await engine.store.resolve([latest, ...keys]);
     const [latestId = null, keyOwner = null] = jobIds;
-    const byKey = await jobOf(engine, keyOwner);
+    const byKey =
+      keyOwner === null
+        ? await jobOfMadeUpKey(engine, { spec, identities: keys })
+        : await jobOf(engine, keyOwner);
     if (keyOwner !== null && byKey === null) return { kind: 'purged', jobId: keyOwner };
     const before = await jobOf(engine, latestId);
     if (before?.spec.jobId === spec.jobId && idIsOwn) return { kind: 'created', job: before };

@@ -47,9 +47,14 @@ function six(value: number): string {
   return pair(value >>> 20) + pair((value >>> 10) & (PAIR - 1)) + pair(value & (PAIR - 1));
 }
 
+/** Whether an id looks like one that was made here. */
+export function isMadeId(text: string): boolean {
+  return ULID.test(text);
+}
+
 /** The bucket that an id carries; an id of the caller's own making gets one by its hash. */
 export function bucketOf(jobId: string): number {
-  if (!ULID.test(jobId)) return hash32(jobId) % BUCKETS;
+  if (!isMadeId(jobId)) return hash32(jobId) % BUCKETS;
   return (
     ALPHABET.indexOf(jobId.charAt(TIME_LENGTH)) * ALPHABET.length +
     ALPHABET.indexOf(jobId.charAt(TIME_LENGTH + 1))

@@ -108,6 +108,16 @@ describe('runs of a task', () => {
     expect(all.filter(({ status }) => status === 201)).toHaveLength(1);
   });
 
+  test('RUN-3 a key that was made up for a run finds it, too', async () => {
+    const rig = await rigOf();
+    const first = await rig.post(ROOT, { task_id: 'import' });
+    const key = first.data['idempotency_key'];
+    const again = await rig.post(ROOT, { task_id: 'import', idempotency_key: key });
+    expect([again.status, idOf(again)]).toEqual([200, idOf(first)]);
+    const elsewhere = await rig.post(ROOT, { task_id: 'export', idempotency_key: key });
+    expect([elsewhere.status, elsewhere.error.code]).toEqual([409, 'RUN_DUPLICATE']);
+  });
+
   test('RUN-5 RUN-7 every change of status has its event, with exactly the nine fields', async () => {
     const rig = await rigOf();
     const { data } = await rig.post(ROOT, { task_id: 'import', idempotency_key: 'k' });

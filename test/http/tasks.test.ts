@@ -169,6 +169,20 @@ describe('scheduled tasks, as the source sends them', () => {
     expect((await rig.get(ROOT)).data['tasks']).toHaveLength(2);
   });
 
+  test('TSK-5 DEC-13 a task_id, or a key, that was made up for a task finds it, too', async () => {
+    const rig = await rigOf();
+    const body = { schedule_type: 'at', scheduled_at: '2026-07-01T10:00:00Z', payload: { n: 1 } };
+    const taskIn = ({ data }: { data: Record<string, unknown> }) => data['task'] as Record<string, unknown>;
+    const first = taskIn(await rig.post('/api/v1/tasks', body));
+    for (const name of ['task_id', 'idempotency_key']) {
+      const again = await rig.post('/api/v1/tasks', { ...body, [name]: first[name] });
+      expect([again.status, taskIn(again)['task_id']]).toEqual([200, first['task_id']]);
+      const later = { ...body, scheduled_at: '2026-07-02T10:00:00Z', [name]: first[name] };
+      expect((await rig.post('/api/v1/tasks', later)).status).toBe(409);
+    }
+    expect((await rig.get('/api/v1/tasks')).data['tasks']).toHaveLength(1);
+  });
+
   test('TSK-5 twenty creations at once make one task', async () => {
     const rig = await rigOf();
     const all = await Promise.all(Array.from({ length: 20 }, () => rig.post(ROOT, REQUEST)));
