@@ -32,7 +32,7 @@ export * from './rate-limit.js';
 export * from './readiness.js';
 export * from './retry-policy.js';
 export * from './row.js';
-export { pathOf } from './shape.js';
+export { LATEST_PRESENT, LONGEST_MS, pathOf } from './shape.js';
 export * from './status.js';
 export type * from './step.js';
 export * from './step-ref.js';

@@ -63,10 +63,11 @@ export function oneOf<const T>(...allowed: readonly T[]): Read<T> {
 /** The latest time that any date library can show. */
 const LATEST: Timestamp = 8.64e15;
 /** The longest span of time, about 285 years. */
-const LONGEST_MS = 9e12;
+export const LONGEST_MS = 9e12;
+/** The latest present: early enough for a backoff with its jitter to end before the latest time. */
+export const LATEST_PRESENT: Timestamp = LATEST - 2 * LONGEST_MS;
 export const timestamp = integer({ min: 0, max: LATEST });
-/** The present. Early enough for a backoff with its jitter to end before the latest time. */
-export const present = integer({ min: 0, max: LATEST - 2 * LONGEST_MS });
+export const present = integer({ min: 0, max: LATEST_PRESENT });
 export const duration = ({ min }: { min: number }): Read<number> => integer({ min, max: LONGEST_MS });
 
 /** JSON text is opaque, but it is one line and not the mark of an erased payload: the log relies on both. */

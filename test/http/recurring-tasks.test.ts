@@ -140,3 +140,14 @@ test('TSK-4 schedules are listed page by page', async () => {
   }
   expect(seen).toEqual(ids);
 });
+
+test.each([
+  ['every_ms', { schedule_type: 'every', every_ms: Number.MAX_SAFE_INTEGER }],
+  ['every_ms', { schedule_type: 'every', every_ms: 8.64e15 }],
+])('TSK-4 a bad %s is refused when a schedule is put, and nothing is stored: %j', async (field, when) => {
+  const rig = await rigOf();
+  const put = await rig.call('PUT', '/api/v1/schedules/far', { body: { job_type: 'w', ...when } });
+  expect([put.status, put.error.code, put.error.details]).toEqual([400, 'TASK_INVALID_SCHEDULE', { field }]);
+  const { status, data } = await rig.get('/api/v1/schedules');
+  expect([status, data['schedules']]).toEqual([200, []]);
+});

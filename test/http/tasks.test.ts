@@ -209,6 +209,7 @@ describe('scheduled tasks, as the source sends them', () => {
     ],
     [{ schedule_type: 'every', scheduled_at: undefined, every_ms: 0 }, 'every_ms'],
     [{ schedule_type: 'every', scheduled_at: undefined, every_ms: 1 }, 'every_ms'],
+    [{ schedule_type: 'every', scheduled_at: undefined, every_ms: Number.MAX_SAFE_INTEGER }, 'every_ms'],
     [{ schedule_type: 'every', scheduled_at: undefined, every_ms: 60_000, overlap: 'sometimes' }, 'overlap'],
     [{ schedule_type: 'daily', scheduled_at: undefined, daily_at: '24:00' }, 'daily_at'],
   ])('TSK-4 a bad schedule is refused with the field’s name: %j', async (change, field) => {

@@ -102,6 +102,12 @@ describe('TSK-4 timing', () => {
     expect(firings(when, '2025-12-31T00:00:00Z', 2)).toEqual(['2026-01-01T00:07Z', '2026-01-01T00:22Z']);
   });
 
+  test('every: the longest, and from the latest time there is', () => {
+    const [longest, latest] = [9e12, 8.64e15 - 2 * 9e12];
+    expect(nextFire(readTiming({ every: longest }, 5), 5)).toBe(longest + 5);
+    expect(nextFire(readTiming({ every: '1h', from: latest }, 5), 5)).toBe(latest);
+  });
+
   test('at: once', () => {
     expect(firings({ at: '2027-01-31T08:00:00Z' }, '2026-01-01T00:00:00Z', 2)).toEqual(['2027-01-31T08:00Z']);
   });
@@ -131,10 +137,16 @@ describe('TSK-4 timing', () => {
     ['at', { at: '2027-01-31' }],
     ['at', { at: '2027-02-31T08:00:00Z' }],
     ['at', { at: Number.NaN }],
+    ['at', { at: 8.64e15 }],
+    ['at', { at: Number.MAX_SAFE_INTEGER }],
     ['every', { every: -5 }],
     ['every', { every: 10 }],
     ['every', { every: 'often' as '1h' }],
+    ['every', { every: 9e12 + 1 }],
+    ['every', { every: Number.MAX_SAFE_INTEGER }],
+    ['every', { every: '100000000w' }],
     ['from', { every: '1h', from: 'yesterday' }],
+    ['from', { every: '1h', from: 8.64e15 }],
   ])('TSK-4 TASK_INVALID_SCHEDULE names the field: %s in %j', (field, when) => {
     expect(() => readTiming(when, 0)).toThrow(
       expect.objectContaining({ code: 'TASK_INVALID_SCHEDULE', details: { field } }),

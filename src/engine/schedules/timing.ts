@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import { PawlError } from '../../errors.js';
-import type { Timestamp } from '../../kernel/index.js';
+import { LATEST_PRESENT, LONGEST_MS, type Timestamp } from '../../kernel/index.js';
 import { toMs, type Duration } from '../duration.js';
 
 /** When a schedule fires, as it is stored. */
@@ -107,7 +107,8 @@ function patternOf(pattern: string, zone: string): Cron {
 /** A time in UTC, as text with a final Z, or milliseconds. */
 export function readTime(field: string, value: string | number): Timestamp {
   const at = typeof value === 'number' ? value : Date.parse(value);
-  const isTime = Number.isSafeInteger(at) && at >= 0;
+  // At a later time nothing could happen.
+  const isTime = Number.isSafeInteger(at) && at >= 0 && at <= LATEST_PRESENT;
   // A 31st of February is read as one of March: only what reads back the same was meant.
   const isMeant = typeof value === 'number' || (UTC_TIME.test(value) && isTime && isDay(value, at));
   if (isTime && isMeant) return at;
@@ -120,10 +121,10 @@ function isDay(text: string, at: Timestamp): boolean {
 
 function readEvery(every: Duration): number {
   const everyMs = toMsOrNull(every);
-  if (everyMs !== null && everyMs >= LEAST_EVERY_MS) return everyMs;
+  if (everyMs !== null && everyMs >= LEAST_EVERY_MS && everyMs <= LONGEST_MS) return everyMs;
   throw invalid(
     'every',
-    `${JSON.stringify(every)} is no duration of at least ${LEAST_EVERY_MS} ms such as '15m'`,
+    `${JSON.stringify(every)} is no duration from ${LEAST_EVERY_MS} to ${LONGEST_MS} ms such as '15m'`,
   );
 }
 
