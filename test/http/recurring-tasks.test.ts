@@ -45,6 +45,7 @@ test('TSK-5 one scope and key make one task that recurs, whatever ids come with 
   }
   for (const [asked, fields] of [
     [{ ...every, every_ms: 1_000, task_id: 'task_B' }, ['schedule']],
+    [{ schedule_type: 'daily', daily_at: '07:30' }, ['schedule_type']],
     [{ ...once, task_id: 'task_C' }, ['schedule_type']],
     [once, ['schedule_type']],
   ] as const) {
@@ -144,6 +145,8 @@ test('TSK-4 schedules are listed page by page', async () => {
 test.each([
   ['every_ms', { schedule_type: 'every', every_ms: Number.MAX_SAFE_INTEGER }],
   ['every_ms', { schedule_type: 'every', every_ms: 8.64e15 }],
+  ['from', { schedule_type: 'at', scheduled_at: '2027-01-31T08:00:00Z', from: '2027-01-31T08:00:00Z' }],
+  ['cron', { schedule_type: 'cron', cron: '2027-01-31T08:00:00Z' }],
 ])('TSK-4 a bad %s is refused when a schedule is put, and nothing is stored: %j', async (field, when) => {
   const rig = await rigOf();
   const put = await rig.call('PUT', '/api/v1/schedules/far', { body: { job_type: 'w', ...when } });

@@ -212,6 +212,8 @@ describe('scheduled tasks, as the source sends them', () => {
     [{ schedule_type: 'every', scheduled_at: undefined, every_ms: Number.MAX_SAFE_INTEGER }, 'every_ms'],
     [{ schedule_type: 'every', scheduled_at: undefined, every_ms: 60_000, overlap: 'sometimes' }, 'overlap'],
     [{ schedule_type: 'daily', scheduled_at: undefined, daily_at: '24:00' }, 'daily_at'],
+    [{ schedule_type: 'daily', scheduled_at: undefined, daily_at: '07:30', from: 'garbage' }, 'from'],
+    [{ schedule_type: 'cron', scheduled_at: undefined, cron: '2099-01-01T00:00:00' }, 'cron'],
   ])('TSK-4 a bad schedule is refused with the field’s name: %j', async (change, field) => {
     const rig = await rigOf();
     const { status, error } = await rig.post(ROOT, sent(change));

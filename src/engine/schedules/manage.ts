@@ -75,7 +75,7 @@ async function put(
     if (owner?.schedule) return { schedule: owner.schedule, isNew: false };
     const now = engine.now();
     const timing = readTiming(
-      known?.timing.type === 'every' && options.from === undefined
+      known?.timing.type === 'every' && options.every !== undefined && options.from === undefined
         ? { ...options, from: known.timing.from }
         : options,
       now,

@@ -129,6 +129,8 @@ describe('TSK-4 timing', () => {
     ['cron', { cron: '61 * * * *' }],
     ['cron', { cron: 'every day' }],
     ['cron', { cron: '' }],
+    ['cron', { cron: '2027-01-31T08:00:00Z' }],
+    ['cron', { cron: '2027-01-31 08:00' }],
     ['zone', { cron: '0 0 * * *', zone: 'Mars/Base' }],
     ['zone', { every: '1h', zone: 'Europe/Berlin' }],
     ['daily', { daily: '24:00' }],
@@ -147,6 +149,9 @@ describe('TSK-4 timing', () => {
     ['every', { every: '100000000w' }],
     ['from', { every: '1h', from: 'yesterday' }],
     ['from', { every: '1h', from: 8.64e15 }],
+    ['from', { cron: '0 0 * * *', from: 'garbage' }],
+    ['from', { daily: '07:30', from: '2027-01-31T08:00:00Z' }],
+    ['from', { at: '2027-01-31T08:00:00Z', from: 0 }],
   ])('TSK-4 TASK_INVALID_SCHEDULE names the field: %s in %j', (field, when) => {
     expect(() => readTiming(when, 0)).toThrow(
       expect.objectContaining({ code: 'TASK_INVALID_SCHEDULE', details: { field } }),

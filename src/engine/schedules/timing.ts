@@ -43,6 +43,9 @@ export function readTiming(when: When, now: Timestamp): Timing {
   if (when.zone !== undefined && kind !== 'cron' && kind !== 'daily') {
     throw invalid('zone', `has no meaning for '${kind}', which is in UTC`);
   }
+  if (when.from !== undefined && kind !== 'every') {
+    throw invalid('from', `has no meaning for '${kind}': it belongs to 'every'`);
+  }
   switch (kind) {
     case 'at':
       return { type: 'at', at: readTime('at', when.at ?? '') };
@@ -139,6 +142,8 @@ function toMsOrNull(duration: Duration): number | null {
 function readCron(cron: string): string {
   try {
     if (typeof cron !== 'string' || cron.trim() === '') throw new Error('it is empty');
+    // The library would take a time, and fire once.
+    if (cron.includes(':')) throw new Error("a single time belongs in 'at'");
     new Cron(cron, { paused: true }).stop();
     return cron;
   } catch (error) {

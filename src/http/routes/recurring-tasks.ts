@@ -33,7 +33,7 @@ export async function createRecurring(
   if (isNew) return created({ idempotent_hit: false, schedule: scheduleView(known) });
   // It may have been made just now, by somebody else.
   await expectOneTask(request, body, { recurs: true });
-  const from = known.timing.type === 'every' ? { from: utc(known.timing.from) } : {};
+  const from = type === 'every' && known.timing.type === 'every' ? { from: utc(known.timing.from) } : {};
   const timing = readTiming({ ...from, ...when }, engine.now());
   const differs = {
     schedule_type: timing.type !== known.timing.type,
