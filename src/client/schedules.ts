@@ -95,7 +95,7 @@ export class Schedules {
     return getSchedule(this.#engine, refOf(id, options, 'schedules.get()'));
   }
 
-  /** No more firings until it is resumed. What was missed meanwhile is left out. */
+  /** No more firings until it is resumed. What was missed meanwhile is left out; what waited for the job before it is not. */
   async pause(id: string, options: InTenant = {}): Promise<void> {
     await pauseSchedule(this.#engine, refOf(id, options, 'schedules.pause()'));
   }

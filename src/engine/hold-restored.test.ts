@@ -69,3 +69,17 @@ test('TSK-7 a restored schedule with a firing that waits for the job before it i
   expect(report.pausedSchedules).toMatchObject([{ scheduleId: 'queue', dueAt: T0 + 2 * MINUTE }]);
   expect(report).toMatchObject({ held: 1, heldByTask: { endless: 1 }, leftByTask: {} });
 });
+
+test.each([false, true])(
+  'TSK-7 what waited in a restored schedule may have taken place, and is left out (paused before: %s)',
+  async (paused) => {
+    const cluster = newCluster();
+    const { app: before } = await cluster.join([endless]);
+    await before.schedules.put(schedule(endless, { id: 'queue', every: '1m', overlap: 'queue', input: 1 }));
+    await pass(cluster, 3.5 * MINUTE);
+    if (paused) await before.schedules.pause('queue');
+    const { app, report } = await restored(cluster);
+    expect(report.pausedSchedules).toHaveLength(paused ? 0 : 1);
+    expect(await app.schedules.get('queue')).toMatchObject({ paused: true, waiting: [], skipped: 2 });
+  },
+);

@@ -80,17 +80,21 @@ async function* pagesOf(store: Store): AsyncGenerator<Awaited<ReturnType<Store['
   } while (cursor !== null);
 }
 
-/** A firing that is due may have taken place. Its job is gone with what kept it from being made twice. */
+/**
+ * A firing that is due may have taken place. Its job is gone with what kept it from being made twice. So what waits for the job before it
+ * is left out, also of a schedule that was paused: it would take place when that is resumed.
+ */
 async function pauseDue(engine: Engine, isMeant: (task: string) => boolean): Promise<PausedSchedule[]> {
   const schedules = await listSchedules(engine, null);
   const now = engine.now();
   const due: PausedSchedule[] = [];
   for (const schedule of schedules) {
-    const { tenantId, scheduleId, task, paused } = schedule;
+    const { tenantId, scheduleId, task, paused, waiting = [] } = schedule;
     const dueAt = firstFiring(schedule);
-    if (paused || !isMeant(task.name) || dueAt === null || dueAt > now) continue;
-    await pauseSchedule(engine, { tenantId, scheduleId });
-    due.push({ tenantId, scheduleId, task: task.name, dueAt });
+    if (!isMeant(task.name) || dueAt === null || dueAt > now) continue;
+    if (paused && waiting.length === 0) continue;
+    await pauseSchedule(engine, { tenantId, scheduleId }, { leaveOutWaiting: true });
+    if (!paused) due.push({ tenantId, scheduleId, task: task.name, dueAt });
   }
   return due;
 }

@@ -1,5 +1,5 @@
 import { PawlError } from '../../errors.js';
-import type { JsonText } from '../../kernel/index.js';
+import type { JsonText, Timestamp } from '../../kernel/index.js';
 import type { RecordPut } from '../../ports/store.js';
 import type { Engine } from '../engine.js';
 import type { TaskSettings } from '../new-job.js';
@@ -14,7 +14,7 @@ import {
   type Schedule,
   type ScheduleBody,
 } from './schedule.js';
-import { invalid, nextFire, readTiming, type When } from './timing.js';
+import { invalid, nextFire, readTiming, type Timing, type When } from './timing.js';
 
 export type ScheduleOptions = When & {
   readonly scheduleId: string;
@@ -36,7 +36,8 @@ const PAGE = 1_000;
 
 /**
  * Creates a schedule, or makes the one that is there what is asked for. The same again changes nothing: it may be called
- * by every process at every start. A changed one goes on from now, and stays paused if it was.
+ * by every process at every start. One that is changed stays paused if it was. With other times it goes on from now; with the same ones
+ * it goes on where it was, since what it has missed is still due.
  */
 export async function putSchedule(
   engine: Engine,
@@ -82,11 +83,9 @@ async function put(
     );
     const asked = { timing, overlap, catchUp, ...work };
     if (known && isSame(known, asked)) return { schedule: known, isNew: false };
-    const cursor = timing.type === 'at' ? timing.at : nextFire(timing, now);
-    if (cursor === null) throw invalid(timing.type, 'never fires');
     const body: ScheduleBody = known
-      ? { ...known, ...asked, cursor, ...withoutWaiting(known) }
-      : { ...asked, paused, cursor, lastFireAt: null, lastJobId: null, skipped: 0, createdAt: now };
+      ? { ...known, ...asked, ...(isSameTiming(known, asked) ? {} : beginAnew(known, timing, now)) }
+      : { ...asked, paused, cursor: firstFire(timing, now), ...UNFIRED, createdAt: now };
     const named = key === null ? body : { ...body, key };
     const version = known?.version ?? 0;
     const next: Schedule = { ...named, tenantId, scheduleId, version, nextFireAt: null };
@@ -97,6 +96,27 @@ async function put(
       return { schedule: readSchedule(row), isNew: known === null };
     }
   }
+}
+
+const UNFIRED = { lastFireAt: null, lastJobId: null, skipped: 0 } as const;
+
+function firstFire(timing: Timing, now: Timestamp): Timestamp {
+  const first = timing.type === 'at' ? timing.at : nextFire(timing, now);
+  if (first === null) throw invalid(timing.type, 'never fires');
+  return first;
+}
+
+/** Firings that wait for the job before them are left out with the times that they were of. */
+function beginAnew(
+  known: Schedule,
+  timing: Timing,
+  now: Timestamp,
+): Pick<ScheduleBody, 'cursor' | 'skipped' | 'waiting'> {
+  return { cursor: firstFire(timing, now), ...withoutWaiting(known) };
+}
+
+function isSameTiming(known: Schedule, asked: Pick<ScheduleBody, 'timing'>): boolean {
+  return JSON.stringify(known.timing) === JSON.stringify(asked.timing);
 }
 
 function isSame(
@@ -143,22 +163,29 @@ export async function getSchedule(engine: Engine, ref: ScheduleRef): Promise<Sch
   throw new PawlError('SCHEDULE_NOT_FOUND', { detail: `there is no schedule '${ref.scheduleId}'` });
 }
 
-/** A paused schedule makes no firings. Those that it missed are left out when it is resumed. */
-export async function pauseSchedule(engine: Engine, ref: ScheduleRef): Promise<void> {
-  await change(engine, ref, () => ({ paused: true }));
+/**
+ * A paused schedule makes no firings. Those that it missed are left out when it is resumed. What waits for the job before it was not
+ * missed, and does so until then, unless it is left out as well.
+ */
+export async function pauseSchedule(
+  engine: Engine,
+  ref: ScheduleRef,
+  { leaveOutWaiting = false }: { readonly leaveOutWaiting?: boolean } = {},
+): Promise<void> {
+  await change(engine, ref, (schedule) => ({
+    paused: true,
+    ...(leaveOutWaiting ? withoutWaiting(schedule) : {}),
+  }));
 }
 
 export async function resumeSchedule(engine: Engine, ref: ScheduleRef): Promise<void> {
-  await change(engine, ref, (schedule) => {
-    const { paused, timing, cursor } = schedule;
+  await change(engine, ref, ({ paused, timing, cursor }) => {
     if (!paused) return {};
-    const next = timing.type === 'at' ? cursor : nextFire(timing, engine.now());
-    return { paused: false, cursor: next, ...withoutWaiting(schedule) };
+    return { paused: false, cursor: timing.type === 'at' ? cursor : nextFire(timing, engine.now()) };
   });
   engine.bells.schedules.ring();
 }
 
-/** Firings that wait for the job before them are left out where a schedule begins anew. */
 function withoutWaiting({ skipped, waiting = [] }: Schedule): Pick<ScheduleBody, 'skipped' | 'waiting'> {
   return { waiting: [], skipped: skipped + waiting.length };
 }

@@ -44,14 +44,18 @@ export function readSchedule({ body, ...row }: StoredSchedule): Schedule {
   return { ...(JSON.parse(body) as ScheduleBody), ...row };
 }
 
-/** The row that follows a schedule's current one. `lookAt`: when to look at it again, if not at its next firing. */
+/**
+ * The row that follows a schedule's current one. `lookAt`: when to look at it again. Without it, when that was to be; where that is not
+ * known any more, at its next firing, which is the first that waits.
+ */
 export function nextRow(
   schedule: Schedule,
   change: Partial<ScheduleBody>,
   lookAt?: Timestamp,
 ): StoredSchedule {
   const { tenantId, scheduleId, version, nextFireAt: before, ...body } = { ...schedule, ...change };
-  const due = lookAt ?? (change.cursor === undefined ? (before ?? body.cursor) : body.cursor);
+  const known = lookAt ?? (change.cursor === undefined ? before : null);
+  const due = known ?? body.waiting?.[0] ?? body.cursor;
   const nextFireAt = body.paused ? null : due;
   return { tenantId, scheduleId, version: version + 1, nextFireAt, body: JSON.stringify(body) };
 }

@@ -188,22 +188,6 @@ onEveryStore((fresh) => {
     expect((await second.app.schedules.get('hourly')).skipped).toBeGreaterThanOrEqual(58);
   });
 
-  test('TSK-7 overlap queue: firings that wait are counted as left out when the schedule begins anew', async () => {
-    const cluster = await fresh.cluster();
-    const long = task({ name: 'long' }, ({ step }) => step.waitFor('end'));
-    const { app } = await cluster.join([long], { lease: '5h', poll: '1m' });
-    const queued: ScheduleDeclaration = { ...hourly, every: '1m', overlap: 'queue' };
-    await app.schedules.put(schedule(long, queued));
-    await pass(cluster, 4.5 * MINUTE);
-    await app.schedules.pause('hourly');
-    await app.schedules.resume('hourly');
-    expect((await app.schedules.get('hourly')).skipped).toBe(3);
-    await pass(cluster, 2 * MINUTE);
-    await app.schedules.put(schedule(long, { ...queued, input: 'other' }));
-    expect((await app.schedules.get('hourly')).skipped).toBe(5);
-    expect(await firingsOf(cluster)).toEqual([MINUTE]);
-  });
-
   test.each<[string, Partial<ScheduleDeclaration>]>([
     ['overlap', { overlap: 'whatever' as 'skip' }],
     ['catchUp', { catchUp: 'some' as 'all' }],
