@@ -90,9 +90,71 @@ describe('TSK-4 clocks that are put forward or back', () => {
       '2026-04-03T16:00:00Z',
       ['2026-04-04T14:45Z', '2026-04-05T15:15Z'],
     ],
+    [
+      'Nuuk, spring: the gap ends with the day, and 23:30 fires at its end, which is midnight',
+      { daily: '23:30', zone: 'America/Nuuk' },
+      '2026-03-27T12:00:00Z',
+      ['2026-03-28T01:30Z', '2026-03-29T01:00Z', '2026-03-30T00:30Z'],
+    ],
+    [
+      'Nuuk, spring: so does a pattern for that day only',
+      { cron: '30 23 28 3 *', zone: 'America/Nuuk' },
+      '2026-03-27T12:00:00Z',
+      ['2026-03-29T01:00Z', '2027-03-29T00:30Z'],
+    ],
+    [
+      'Santiago, spring: midnight is left out, and fires at 01:00',
+      { cron: '@daily', zone: 'America/Santiago' },
+      '2026-09-05T12:00:00Z',
+      ['2026-09-06T04:00Z', '2026-09-07T03:00Z'],
+    ],
+    [
+      'Apia: a day is left out, and fires when it is over',
+      { daily: '10:00', zone: 'Pacific/Apia' },
+      '2011-12-29T12:00:00Z',
+      ['2011-12-29T20:00Z', '2011-12-30T10:00Z', '2011-12-30T20:00Z'],
+    ],
+    [
+      'New York, spring: several minutes of the hour that is left out fire at its end, once',
+      { cron: '0,30 2 * * *', zone: 'America/New_York' },
+      '2026-03-07T12:00:00Z',
+      ['2026-03-08T07:00Z', '2026-03-09T06:00Z', '2026-03-09T06:30Z'],
+    ],
+    [
+      'New York, autumn: several minutes of the hour that comes twice fire the first time',
+      { cron: '0,30 1 * * *', zone: 'America/New_York' },
+      '2026-10-31T12:00:00Z',
+      ['2026-11-01T05:00Z', '2026-11-01T05:30Z', '2026-11-02T06:00Z'],
+    ],
+    [
+      'New York, autumn: what comes again has been, for a schedule that is made in between too',
+      { cron: '*/10 1 * * *', zone: 'America/New_York' },
+      '2026-11-01T06:15:00Z',
+      ['2026-11-02T06:00Z'],
+    ],
+    [
+      'Santiago, spring: every hour goes on without the one that is left out',
+      { cron: '@hourly', zone: 'America/Santiago' },
+      '2026-09-06T02:30:00Z',
+      ['2026-09-06T03:00Z', '2026-09-06T04:00Z', '2026-09-06T05:00Z'],
+    ],
   ])('%s', (_name, when, from, expected) => {
     expect(firings(when, from, expected.length)).toEqual(expected);
   });
+});
+
+/** Gaps and overlaps at midnight, before it, of half an hour, and in Ramadan. */
+test.each([
+  ['America/Nuuk', '23:30'],
+  ['Africa/Cairo', '00:00'],
+  ['Africa/Casablanca', '02:15'],
+  ['Australia/Lord_Howe', '01:45'],
+])('TSK-4 every day of a year has its firing: %s, %s', (zone, daily) => {
+  const [from, to] = [at('2026-01-01T00:00:00Z'), at('2027-01-01T00:00:00Z')];
+  const timing = readTiming({ daily, zone }, from);
+  let count = 0;
+  for (let next = nextFire(timing, from); next !== null && next < to; next = nextFire(timing, next)) count++;
+  expect(count).toBe(365);
 });
 
 describe('TSK-4 timing', () => {

@@ -2,6 +2,7 @@ import { Cron } from 'croner';
 import { PawlError } from '../../errors.js';
 import { LATEST_PRESENT, LONGEST_MS, type Timestamp } from '../../kernel/index.js';
 import { toMs, type Duration } from '../duration.js';
+import { latestShown, momentOf } from './wall-clock.js';
 
 /** When a schedule fires, as it is stored. */
 export type Timing =
@@ -64,11 +65,7 @@ export function readTiming(when: When, now: Timestamp): Timing {
   }
 }
 
-/**
- * The first firing after a moment; null if there is none. In a zone whose clocks are put forward, a time of day that is left out
- * fires at the end of the gap; where they are put back, one that comes twice fires the first time. A pattern that names several hours
- * goes by the clock on the wall: hours that are left out are, and those that come twice do.
- */
+/** The first firing after a moment; null if there is none. */
 export function nextFire(timing: Timing, after: Timestamp): Timestamp | null {
   switch (timing.type) {
     case 'at':
@@ -88,8 +85,26 @@ export function nextFire(timing: Timing, after: Timestamp): Timestamp | null {
   }
 }
 
+/**
+ * A pattern that names one hour has times of day: in a zone whose clocks are put forward, those that are left out fire at the end of the
+ * gap, together; where they are put back, those that come twice fire the first time. One that names several hours goes by the clock
+ * on the wall: what is left out is, and what comes twice does.
+ */
 function nextRun(pattern: string, zone: string, after: Timestamp): Timestamp | null {
-  return patternOf(pattern, zone).nextRun(new Date(after))?.getTime() ?? null;
+  if (zone === 'UTC' || !namesOneHour(pattern)) return runAfter(patternOf(pattern, zone), after);
+  const wall = runAfter(patternOf(pattern, 'UTC'), latestShown(after, zone));
+  return wall === null ? null : momentOf(wall, zone);
+}
+
+/** Of the names, all but one are of midnight. */
+function namesOneHour(pattern: string): boolean {
+  const fields = pattern.trim().split(/\s+/);
+  const hour = fields.length === 5 ? fields[1] : fields[2];
+  return hour === undefined ? /^\s*@(?!hourly)/i.test(pattern) : /^\d+$/.test(hour);
+}
+
+function runAfter(pattern: Cron, after: number): number | null {
+  return pattern.nextRun(new Date(after))?.getTime() ?? null;
 }
 
 const patterns = new Map<string, Cron>();
