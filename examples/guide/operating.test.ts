@@ -89,6 +89,19 @@ async function lookAfter(app: Pawl, mend: () => void): Promise<void> {
   expect(job.id).not.toBe(first.jobId);
 }
 
+test('giving up a job', async () => {
+  const print = task({ name: 'print' }, () => new Promise(() => undefined));
+  const { app, clock, stop } = await testApp({ tasks: [print] });
+  const { job: stuck } = await app.start(print, null);
+  await advanceUntil(clock, async () => (await stuck.status()).status === 'running');
+
+  await app.abandon(stuck.id, { by: 'ann', reason: 'the printer is gone' });
+
+  const [letter] = await app.deadLetters.list({ errorCode: 'ABANDONED' });
+  expect(letter?.jobId).toBe(stuck.id);
+  await stop();
+});
+
 test('evidence', async () => {
   const { app, clock, stop } = await testApp({ tasks: [report] });
   const { job } = await app.start(report, { of: 'sales' });

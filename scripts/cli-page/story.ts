@@ -25,6 +25,8 @@ export const fragile = task({ name: 'fragile', retry: { maxRetries: 0 } }, () =>
   throw new Error('the printer is on fire');
 });
 
+export const sync = task({ name: 'sync' }, () => new Promise(() => undefined));
+
 const transfer = effect({
   name: 'transfer',
   run: (): string => {
@@ -96,6 +98,13 @@ async function working(recorder: Recorder): Promise<{ order: string; approval: s
   await recorder.run('effects');
   await recorder.run('effects', 'resolve', id(payout), 'transfer', '--happened', '"tr_1"', '--by', 'ada');
   await until(recorder, id(payout), 'succeeded');
+  recorder.text(
+    '## jobs abandon',
+    'What runs and never comes to its end, or is tried in vain, fails for good. Its dead letter can be requeued.',
+  );
+  const sync = await recorder.ask('start', 'sync');
+  await until(recorder, id(sync), 'running');
+  await recorder.run('jobs', 'abandon', id(sync), '--reason', 'their server is gone', '--by', 'ada');
   recorder.text(
     '## doctor',
     'Exit code 1 if a check fails, 0 with warnings. `--restored` is for after a restore from a backup: see [backup.md](backup.md).',

@@ -3,9 +3,7 @@ import { atMost } from '../engine/at-most.js';
 import type { Engine } from '../engine/engine.js';
 import { toJsonText } from '../engine/json-text.js';
 import { newJob, type NewJob, type StartOptions } from '../engine/new-job.js';
-import * as is from '../engine/option-checks.js';
-import { Options } from '../engine/options.js';
-import { resolveEffect, resumeParked } from '../engine/operator.js';
+import { abandonJob, resolveEffect, resumeParked } from '../engine/operator.js';
 import type { Retention } from '../engine/retention.js';
 import { startJobs, type Started } from '../engine/start-jobs.js';
 import { unknownEffects, type UnknownEffect } from '../engine/unknown-effects.js';
@@ -20,35 +18,20 @@ import { Alerts } from './alerts.js';
 import { Callbacks } from './callbacks.js';
 import { DeadLetters } from './dead-letters.js';
 import { Evidence } from './evidence.js';
-import { BY, by, OF_TENANT, type By, type OfTenant } from './by-and-tenant.js';
+import { BY, OF_TENANT, type By, type OfTenant } from './by-and-tenant.js';
 import { JobHandle } from './job-handle.js';
+import { ABANDON, RESOLVE, type Abandon, type EffectDecision, type EffectRef } from './operator-options.js';
 import { Schedules } from './schedules.js';
 import { expectStarts, oneStart, type StartOne, type StartWith } from './start-options.js';
 import { stopOnSignal } from './stop-on-signal.js';
 import type { AnyTask, Task } from './task.js';
 import { readWorkOptions, type WorkOptions } from './work-options.js';
 
+export type { EffectDecision } from './operator-options.js';
 export type { StartOne, StartWith } from './start-options.js';
 export type { WorkOptions } from './work-options.js';
 
 export type Start<R> = { readonly job: JobHandle<R>; readonly idempotentHit: boolean };
-
-export type EffectDecision =
-  | { readonly verdict: 'happened'; readonly result: unknown }
-  | { readonly verdict: 'notHappened' }
-  | { readonly verdict: 'fail' };
-
-/** Which effect: by its step, and the how-manieth of that name and the how-manieth try at it that is. */
-type EffectRef = { readonly step: string; readonly occurrence?: number; readonly entry?: number | null };
-
-const RESOLVE = new Options<EffectRef & By & EffectDecision>({
-  step: is.required(is.text),
-  occurrence: is.whole(1),
-  entry: is.orNull(is.whole(1)),
-  by,
-  verdict: is.required(is.oneOf('happened', 'notHappened', 'fail')),
-  result: is.elsewhere,
-});
 
 type Parts = {
   readonly tasks: readonly AnyTask[];
@@ -205,6 +188,13 @@ export class Pawl {
   async resume(jobId: string, options: By): Promise<void> {
     BY.expect(options, 'resume()');
     await resumeParked(this.#engine, jobId, { tenantId: null, actor: `operator:${options.by}` });
+  }
+
+  /** Gives up a job that is running, retrying or interrupted. It ends in the dead letters, from where it can be requeued. */
+  async abandon(jobId: string, options: Abandon): Promise<void> {
+    ABANDON.expect(options, 'abandon()');
+    const { by, reason } = options;
+    await abandonJob(this.#engine, jobId, { tenantId: null, actor: `operator:${by}`, reason });
   }
 
   /**

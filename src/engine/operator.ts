@@ -1,6 +1,7 @@
 import {
   decidedEntry,
   holderLane,
+  type Command,
   type Job,
   type JobSpec,
   type JsonText,
@@ -10,6 +11,7 @@ import { PawlError } from '../errors.js';
 import { noteRefusal } from './alerts/transition-refused.js';
 import type { Engine } from './engine.js';
 import { give, type Given, type Order } from './give.js';
+import { invalidOption } from './options.js';
 import { rejectionError } from './rejection-error.js';
 
 /** Whose job it must be, and who says so. `tenantId` null: whoever's. */
@@ -19,15 +21,31 @@ export type Authority = { readonly tenantId: string | null; readonly actor: stri
 export async function cancelJob(
   engine: Engine,
   jobId: string,
-  { tenantId, actor, reason }: Authority & { readonly reason: string | null },
+  { reason, ...authority }: Authority & { readonly reason: string | null },
 ): Promise<Job> {
-  let holder: string | null = null;
-  const job = await order(engine, { jobId, tenantId, actor, asked: `cancel job ${jobId}` }, (found) => {
-    holder = found.job.worker && holderLane(found.job);
-    return { command: { type: 'cancel', now: engine.now(), actor, reason } };
-  });
-  if (holder !== null) engine.store.wake([holder]);
-  return job;
+  const asked = `cancel job ${jobId}`;
+  return end(engine, { ...authority, jobId, asked }, (base) => ({ type: 'cancel', ...base, reason }));
+}
+
+/** What a log takes for a reason. */
+const MOST_REASON = 1_000;
+
+/**
+ * Gives up a job that is running, retrying or interrupted: it fails for good, into the dead letters, from where its work can be
+ * requeued. A handler that runs it is aborted, and its children are cancelled with it.
+ */
+export async function abandonJob(
+  engine: Engine,
+  jobId: string,
+  { reason, ...authority }: Authority & { readonly reason: string },
+): Promise<Job> {
+  if (reason.trim() === '') throw invalidOption('reason', 'the reason why a job is abandoned is blank');
+  if (reason.length > MOST_REASON) {
+    const found = `the reason why a job is abandoned has ${reason.length} characters`;
+    throw invalidOption('reason', `${found}, which is more than ${MOST_REASON}`);
+  }
+  const asked = `abandon job ${jobId}`;
+  return end(engine, { ...authority, jobId, asked }, (base) => ({ type: 'force-fail', ...base, reason }));
 }
 
 export type OperatorVerdict =
@@ -96,11 +114,24 @@ export async function resumeParked(
 /** The engine's own commands lose races by their nature. Refusing one says nothing about those who call from outside. */
 const OWN_ACTORS: ReadonlySet<string> = new Set(['scheduler', 'recovery']);
 
-async function order(
+type Asking = Authority & { readonly jobId: string; readonly asked: string };
+
+/** Whoever runs the job is woken, and finds that it is over. */
+async function end(
   engine: Engine,
-  { jobId, tenantId, actor, asked }: Authority & { readonly jobId: string; readonly asked: string },
-  what: Order,
+  asking: Asking,
+  command: (base: { readonly now: number; readonly actor: string }) => Command,
 ): Promise<Job> {
+  let holder: string | null = null;
+  const job = await order(engine, asking, (found) => {
+    holder = found.job.worker && holderLane(found.job);
+    return { command: command({ now: engine.now(), actor: asking.actor }) };
+  });
+  if (holder !== null) engine.store.wake([holder]);
+  return job;
+}
+
+async function order(engine: Engine, { jobId, tenantId, actor, asked }: Asking, what: Order): Promise<Job> {
   const notFound = () => rejectionError({ ok: false, code: 'JOB_NOT_FOUND', details: { jobId } }, asked);
   let spec: JobSpec | null = null;
   const given = await give(engine, jobId, (found) => {

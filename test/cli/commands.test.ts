@@ -19,9 +19,13 @@ const fragile = task({ name: 'fragile', retry: { maxRetries: 0 } }, () => {
   throw new Error('\u001b[31mthe printer is on fire\u001b[2J');
 });
 
+const flaky = task({ name: 'flaky', retry: { baseMs: 600_000, maxBackoffMs: 600_000 } }, () => {
+  throw new Error('try again');
+});
+
 /** A worker on a store, until the test is over. */
 async function working(store: string): Promise<Pawl> {
-  const app = await open({ store, tasks: [greet, approval, fragile] });
+  const app = await open({ store, tasks: [greet, approval, fragile, flaky] });
   onTestFinished(() => app.close());
   await app.work({ stopOnSignal: false, poll: '20ms' });
   return app;
@@ -133,7 +137,15 @@ describe('pawl jobs', () => {
 
   test('JOB-14 another tenant’s job is not found, whatever is asked of it', async () => {
     const { job_id: jobId } = await pawl.json<JobShown>('start', 'greet', '--tenant', 'mine');
-    for (const args of [['show'], ['events'], ['why'], ['cancel'], ['retry'], ['signal', 'key']]) {
+    for (const args of [
+      ['show'],
+      ['events'],
+      ['why'],
+      ['cancel'],
+      ['abandon', '--reason', 'x'],
+      ['retry'],
+      ['signal', 'key'],
+    ]) {
       const [verb = '', ...rest] = args;
       expect(await pawl('jobs', verb, jobId, ...rest, '--tenant', 'yours')).toMatchObject({
         code: 2,
@@ -180,6 +192,43 @@ describe('pawl jobs', () => {
     expect(await pawl.json('jobs', 'cancel', waiting, '--reason', 'twice')).toMatchObject({
       state: 'cancelled',
     });
+  });
+
+  test('JOB-7 DEC-4 abandons a job that is retrying, with a reason; not one that waits', async () => {
+    await working(store);
+    const ask = (jobId: string, ...rest: string[]) => pawl('jobs', 'abandon', jobId, ...rest);
+    const { job_id: jobId } = await pawl.json<JobShown>('start', 'flaky');
+    await reaches(pawl, jobId, 'retrying');
+    expect(await ask(jobId)).toMatchObject({ code: 2, err: expect.stringContaining('--reason') as string });
+    expect(await ask(jobId, '--reason', ' ')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('INVALID_OPTION') as string,
+    });
+    expect(await ask(jobId, '--reason', 'no use', '--by', 'ann')).toMatchObject({
+      code: 0,
+      out: `Job ${jobId} has failed, and is in the dead letters: dlq_${jobId}\n`,
+    });
+    expect(await pawl.json('jobs', 'show', jobId)).toMatchObject({
+      state: 'failed',
+      error_code: 'ABANDONED',
+    });
+    expect((await pawl('jobs', 'events', jobId)).out).toMatch(/dlq\.entered .* operator:ann/);
+    expect(await pawl.json('dlq', 'list', '--error', 'ABANDONED')).toMatchObject({
+      items: [{ job_id: jobId, status: 'open' }],
+    });
+    const { job_id: second } = await pawl.json<JobShown>('start', 'flaky');
+    await reaches(pawl, second, 'retrying');
+    expect(await pawl.json('jobs', 'abandon', second, '--reason', 'no use')).toMatchObject({
+      job_id: second,
+      state: 'failed',
+    });
+    const { job_id: waiting } = await pawl.json<JobShown>('start', 'approval');
+    await reaches(pawl, waiting, 'waiting');
+    expect(await ask(waiting, '--reason', 'no use')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('INVALID_TRANSITION') as string,
+    });
+    await reaches(pawl, waiting, 'waiting');
   });
 });
 

@@ -69,6 +69,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/keys': { role: 'viewer', name: 'a key' },
   'POST /api/v1/jobs/:job_id/signal': { correlation_key: 'go' },
   'POST /api/jobs/:job_id/signal': { correlation_key: 'go' },
+  'POST /api/v1/jobs/:job_id/abandon': { reason: 'it never ends' },
   'POST /api/v1/jobs/:job_id/effects/resolve': { step: 'charge', verdict: 'happened' },
   'POST /api/v1/dlq/:dlq_id/discard': { reason: 'no longer wanted' },
 };

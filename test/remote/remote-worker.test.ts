@@ -235,3 +235,44 @@ test('what belongs to a server’s own applications is refused by name', async (
     expect(String(error)).toContain(where);
   }
 });
+
+test('what an operator says of an effect is not for a remote application, either', async () => {
+  const { app: server, serving, key } = await groundOn('memory:');
+  const charge = effect({
+    name: 'charge',
+    run: () => {
+      throw new Error('no answer');
+    },
+  });
+  const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, null));
+  const app = await remoteApp(serving.url, { key: await key(), tasks: [order] });
+  const { job } = await app.start(order, null);
+  await expect.poll(async () => (await job.status()).status).toBe('waiting');
+  const verdict = { step: 'charge', by: 'ann', verdict: 'fail' } as const;
+  const refused: unknown = await app.resolveEffect(job.id, verdict).catch((thrown: unknown) => thrown);
+  expect(refused).toMatchObject({ code: 'REMOTE_UNSUPPORTED' });
+  expect(String(refused)).toContain('POST /api/v1/jobs/:job_id/effects/resolve');
+  await server.resolveEffect(job.id, verdict);
+  await expect(job.result(RESULT)).rejects.toMatchObject({ code: 'JOB_FAILED' });
+});
+
+test('JOB-7 a remote application cannot abandon a job; its server can, and the remote handler is aborted', async () => {
+  const { app: server, serving, key } = await groundOn('memory:');
+  const signals: AbortSignal[] = [];
+  const stuck = task({ name: 'stuck' }, ({ signal }) => {
+    signals.push(signal);
+    return new Promise(() => undefined);
+  });
+  const app = await remoteApp(serving.url, { key: await key(), tasks: [stuck] });
+  const { job } = await app.start(stuck, null);
+  await expect.poll(() => signals.length).toBe(1);
+  const why = { by: 'ann', reason: 'never ends' };
+  const refused: unknown = await app.abandon(job.id, why).catch((thrown: unknown) => thrown);
+  expect(refused).toMatchObject({ code: 'REMOTE_UNSUPPORTED' });
+  expect(String(refused)).toContain("'abandon'");
+  expect(String(refused)).toContain('POST /api/v1/jobs/:job_id/abandon');
+  expect((await job.status()).status).toBe('running');
+  await server.abandon(job.id, why);
+  await expect.poll(() => signals[0]?.aborted).toBe(true);
+  await expect(job.result(RESULT)).rejects.toMatchObject({ code: 'JOB_FAILED' });
+});

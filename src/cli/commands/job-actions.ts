@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { BUCKETS } from '../../kernel/index.js';
 import { toJsonText } from '../../engine/json-text.js';
-import { cancelJob } from '../../engine/operator.js';
+import { abandonJob, cancelJob } from '../../engine/operator.js';
 import { retryAsNew } from '../../engine/retry-as-new.js';
 import { signalJob } from '../../engine/signal-job.js';
 import { print } from '../console.js';
@@ -39,6 +39,19 @@ export const registerJobActions: Register = (jobs, shell) => {
     );
   examples(cancel, "pawl jobs cancel 01JZ… --reason 'ordered twice' --by ann");
 
+  const abandon = command(
+    jobs,
+    'abandon <job-id>',
+    'Fail a job for good that is running, retrying or interrupted. It ends in the dead letters, and can be requeued from there.',
+  )
+    .requiredOption('--reason <text>', 'why')
+    .addOption(tenantOption())
+    .addOption(byOption())
+    .action((jobId: string, _options: unknown, self: Command) =>
+      shell.ends(runAbandon(shell, jobId, self.optsWithGlobals<Options & { reason: string }>())),
+    );
+  examples(abandon, "pawl jobs abandon 01JZ… --reason 'never comes to its end' --by ann");
+
   const signal = command(
     jobs,
     'signal <job-id> <key> [json]',
@@ -69,6 +82,21 @@ function runCancel(shell: Shell, jobId: string, options: Options & { reason?: st
     async ({ engine }) => {
       const job = await cancelJob(engine, jobId, { tenantId, actor: `operator:${by}`, reason });
       print(shell.console, { json, data: shownJob(job), text: `Job ${jobId} is cancelled.` });
+      return 0;
+    },
+    { commands: true },
+  );
+}
+
+function runAbandon(shell: Shell, jobId: string, options: Options & { reason: string }): Promise<number> {
+  const { tenant: tenantId = null, by, reason, json = false } = options;
+  return withApp(
+    shell,
+    options,
+    async ({ engine }) => {
+      const job = await abandonJob(engine, jobId, { tenantId, actor: `operator:${by}`, reason });
+      const text = `Job ${jobId} has failed, and is in the dead letters: ${job.deadLetter?.dlqId ?? ''}`;
+      print(shell.console, { json, data: shownJob(job), text });
       return 0;
     },
     { commands: true },

@@ -3,7 +3,7 @@ import { JOB_STATUSES, jobs, jobView as viewOf } from '../../contracts/index.js'
 import { awaitEnd } from '../../engine/await-end.js';
 import type { Engine } from '../../engine/engine.js';
 import type { NewJob } from '../../engine/new-job.js';
-import { cancelJob } from '../../engine/operator.js';
+import { abandonJob, cancelJob } from '../../engine/operator.js';
 import { ownJob } from '../../engine/own-job.js';
 import { readTime } from '../../engine/schedules/timing.js';
 import { retryAsNew } from '../../engine/retry-as-new.js';
@@ -150,6 +150,19 @@ export const jobRoutes = [
     async handle({ engine, caller, params, body }) {
       const job = await cancelJob(engine, params.job_id, { ...caller, reason: body.reason ?? null });
       return ok(viewOf(job));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${ROOT}/:job_id/abandon`,
+    access: 'operator',
+    summary:
+      'Fail a job for good that is running, retrying or interrupted. A handler that runs it is aborted. It ends in the dead letters, and can be requeued from there.',
+    params: one,
+    body: z.strictObject({ reason: text(1_000).regex(/\S/, 'is blank') }),
+    answers: { 200: jobView },
+    async handle({ engine, caller, params, body }) {
+      return ok(viewOf(await abandonJob(engine, params.job_id, { ...caller, ...body })));
     },
   }),
   route({

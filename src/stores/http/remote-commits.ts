@@ -3,6 +3,7 @@ import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.j
 import { groupCommit } from '../group-commit.js';
 import { fitRequests } from './fit-requests.js';
 import { refusal, type Answer } from './channel.js';
+import { expectNoOperator } from './unsupported.js';
 
 type Refused = { readonly error: { readonly code: string; readonly message: string } };
 export type SendCommits = (body: string) => Promise<Answer<{ replies: readonly (CommitReply | Refused)[] }>>;
@@ -36,6 +37,7 @@ function encodeCommit({ jobId, rev, commandId, link, commands, inboxRev, outbox 
   if (commands === undefined || commands.length === 0) {
     throw new PawlError('REMOTE_UNSUPPORTED', { detail: 'a commit cannot be saved without its commands' });
   }
+  for (const command of commands) expectNoOperator(command);
   return JSON.stringify({
     job_id: jobId,
     rev,

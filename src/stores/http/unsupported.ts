@@ -1,4 +1,5 @@
 import { PawlError } from '../../errors.js';
+import type { Command, CommandType } from '../../kernel/index.js';
 import type { Store } from '../../ports/store.js';
 
 /** What only those may do who stand beside the store: upkeep, what concerns all tenants, and the operators' own. */
@@ -63,6 +64,22 @@ const ASKED: Partial<Record<(typeof BESIDE_THE_STORE)[number], readonly [what: s
 function refusalOf(name: (typeof BESIDE_THE_STORE)[number]): string {
   const [what, where] = ASKED[name] ?? [`'${name}' of its store`, '/openapi.json tells what there is'];
   return `${what} is not for a remote application: ask the server (${where})`;
+}
+
+/** What operators say to a job, and where a server hears it. */
+const ORDERS: Partial<Record<CommandType, readonly [what: string, where: string]>> = {
+  'force-fail': ["'abandon'", 'POST /api/v1/jobs/:job_id/abandon'],
+  'resolve-effect': ["'resolveEffect'", 'POST /api/v1/jobs/:job_id/effects/resolve'],
+  'complete-wait': ["'resume'", 'an application beside its store'],
+};
+
+/** Throws REMOTE_UNSUPPORTED for an operator's command: a server takes those from operators' own requests only. */
+export function expectNoOperator({ actor, type }: Command): void {
+  if (!actor.startsWith('operator:')) return;
+  const [what, where] = ORDERS[type] ?? [`'${type}'`, '/openapi.json tells what there is'];
+  throw new PawlError('REMOTE_UNSUPPORTED', {
+    detail: `${what} is not for a remote application: ask the server (${where})`,
+  });
 }
 
 type Unsupported = Pick<Store, (typeof BESIDE_THE_STORE)[number] | 'commitWithin' | 'begin'>;
