@@ -100,6 +100,9 @@ export const streamOf = (jobId: string): string => `${pathOf(jobId)}/stream`;
 export const cancelJob = (jobId: string, reason: string, once: string): Promise<Job> =>
   post(`${pathOf(jobId)}/cancel`, job, { reason: reason === '' ? null : reason }, once);
 
+export const abandonJob = (jobId: string, reason: string, once: string): Promise<Job> =>
+  post(`${pathOf(jobId)}/abandon`, job, { reason }, once);
+
 export const retryJob = (jobId: string, repeating: Repeating, once: string): Promise<Job> =>
   post(`${pathOf(jobId)}/retry`, job, repeatingBody(repeating), once);
 

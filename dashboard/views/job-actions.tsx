@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { cancelJob, retryJob, signalJob, type Job } from '../api/jobs.js';
+import { abandonJob, cancelJob, retryJob, signalJob, type Job } from '../api/jobs.js';
 import type { Repeating } from '../api/repeating.js';
 import { Action } from '../parts/action.js';
 import { Id } from '../parts/id.js';
@@ -9,7 +9,11 @@ import { hrefOf } from '../route.js';
 
 type Props = { readonly job: Job };
 
-export function JobActions({ job }: Props) {
+/** What may fail; all else is cancelled. */
+const GIVEN_UP_FROM: ReadonlySet<string> = new Set(['running', 'retrying', 'interrupted']);
+
+/** `word`: the job's state as its log has it, as far as that is known. */
+export function JobActions({ job, word }: Props & { readonly word: string }) {
   const isOver = job.finished_at !== null;
   return (
     <div class="actions">
@@ -18,6 +22,7 @@ export function JobActions({ job }: Props) {
       ) : (
         <>
           <SignalAction jobId={job.job_id} name="" />
+          {GIVEN_UP_FROM.has(word) && <AbandonAction job={job} />}
           <CancelAction job={job} />
         </>
       )}
@@ -39,6 +44,44 @@ function CancelAction({ job }: Props) {
         Job <code>{job.job_id}</code> of task <strong>{job.job_type}</strong> ends for good. A handler that
         runs it is aborted, nothing more of it is recorded, and its children are cancelled too. Effects that
         have happened stay.
+      </p>
+      <label>
+        Reason (kept in its log)
+        <input
+          value={reason}
+          maxLength={1_000}
+          autofocus
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </label>
+    </Action>
+  );
+}
+
+function AbandonAction({ job }: Props) {
+  const [reason, setReason] = useState('');
+  return (
+    <Action
+      label="Give up"
+      title="Give up this job?"
+      isDangerous
+      missing={
+        reason.trim() === '' ? 'A reason is needed: whoever finds the dead letter decides by it.' : null
+      }
+      act={(once) => abandonJob(job.job_id, reason.trim(), once)}
+      answer={({ dlq_id: dlqId }) => (
+        <p>
+          The job has failed.{' '}
+          {dlqId !== null && <a href={hrefOf('dead-letters', { id: dlqId })}>Its dead letter</a>} can be
+          requeued.
+        </p>
+      )}
+    >
+      <p>
+        Job <code>{job.job_id}</code> of task <strong>{job.job_type}</strong> fails for good, and is not tried
+        again. A handler that runs it is aborted, nothing more of it is recorded, and its children are
+        cancelled. It ends in the dead letters, where its work can be requeued. Effects that have happened
+        stay.
       </p>
       <label>
         Reason (kept in its log)

@@ -61,7 +61,7 @@ function Shown({ details, heard }: Props) {
         <Title name={job.job_type}>
           <span class="job-name">{job.job_type}</span>
         </Title>
-        {mayAct(session) && <JobActions job={job} />}
+        {mayAct(session) && <JobActions job={job} word={word} />}
       </header>
       <p class="lead">
         <Mark word={word} label={word === job.status ? word : `${word} (${job.status})`} />

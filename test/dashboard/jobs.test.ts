@@ -93,6 +93,34 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
     expect(errors).toEqual([]);
   });
 
+  test('JOB-7 a job that runs is given up with a reason, and leads to its dead letter; one that waits is not', async () => {
+    const stuck = task({ name: 'stuck' }, () => new Promise(() => undefined));
+    const { app, url } = await openStand({ dashboard: stage.dashboard, tasks: [stuck, approval] });
+    const { job: waiting } = await app.start(approval, {});
+    const { job } = await app.start(stuck, {});
+    const { page, errors } = await stage.open();
+    await page.goto(`${url}jobs/${waiting.id}`);
+    await status(page, 'waiting');
+    await page.getByRole('button', { name: 'Cancel job' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Give up' }).count()).toBe(0);
+    await page.goto(`${url}jobs/${job.id}`);
+    await status(page, 'running');
+    await page.getByRole('button', { name: 'Give up' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('A reason is needed').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Give up' }).isDisabled()).toBe(true);
+    await dialog.getByLabel(/^Reason/).fill('the printer is gone');
+    await confirm(page, 'Give up', 'The job has failed.');
+    expect((await job.status()).failure).toMatchObject({ code: 'ABANDONED', message: 'the printer is gone' });
+    await closeDialog(page);
+    await status(page, 'failed');
+    expect(await page.getByLabel('the error', { exact: true }).textContent()).toContain(
+      'the printer is gone',
+    );
+    await page.getByRole('button', { name: 'Give up' }).waitFor({ state: 'detached' });
+    expect(errors).toEqual([]);
+  });
+
   test('hostile data is shown as text', async () => {
     const hostile = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
     const markup = task({ name: `<b>${hostile}` }, () => {
