@@ -27,7 +27,7 @@ export type Operation = { readonly atMs: number; readonly client: number } & (
       readonly awaited: boolean;
     }
   | {
-      readonly do: 'signal' | 'cancel' | 'foreign' | 'hold' | 'settle';
+      readonly do: 'signal' | 'cancel' | 'abandon' | 'foreign' | 'hold' | 'settle';
       readonly pick: number;
       readonly twice: boolean;
     }
@@ -76,6 +76,7 @@ export function planOf(seed: number): Plan {
   const operations = [
     ...Array.from({ length: starts }, () => drawStarts(random)).flat(),
     ...Array.from({ length: random.int(8) }, () => drawOperation(random)),
+    ...drawAbandons(prng(mix(seed, 0xaba2))),
   ];
   return {
     seed,
@@ -127,6 +128,13 @@ function drawStarts(random: Random): Operation[] {
     client: copy % 2,
     atMs: atMs + (copy === 0 ? 0 : random.int(3) * random.int(200)),
   }));
+}
+
+/** By one run in three. Drawn apart: all else of a seed stays what it was. */
+function drawAbandons(random: Random): Operation[] {
+  if (random.int(3) !== 0) return [];
+  const atMs = 500 + random.int(SPREAD_MS + 10_000);
+  return [{ do: 'abandon', atMs, client: random.int(2), pick: random.int(64), twice: random.int(3) === 0 }];
 }
 
 function drawOperation(random: Random): Operation {

@@ -149,9 +149,9 @@ describe('what clients were told', () => {
 
   test('DEC-7 invariant 4: of two cancels at once no more than one is told that it ended the job', async () => {
     const { verdict, acknowledged } = await told();
-    acknowledged.cancelledTwice('job_told', 1);
+    acknowledged.endedTwice('job_told', 1);
     expect(found(verdict)).toEqual([]);
-    acknowledged.cancelledTwice('job_told', 2);
+    acknowledged.endedTwice('job_told', 2);
     expect(found(verdict)).toEqual([4]);
   });
 });

@@ -1,4 +1,5 @@
 import { PawlError } from '../../errors.js';
+import { dlqIdOf, type Status } from '../../kernel/index.js';
 import type { Claimed, CommitItem, CommitReplies } from '../../ports/store.js';
 import type { Call } from '../network.js';
 import type { Verdict } from '../verdict.js';
@@ -21,6 +22,7 @@ export class Acknowledged {
   readonly #requeued = new Map<string, string>();
   readonly #starts = new Map<string, Start>();
   readonly #cancels = new Set<string>();
+  readonly #abandoned = new Set<string>();
   readonly #signals: { readonly jobId: string; readonly key: string; readonly payload: string }[] = [];
 
   constructor(watch: StoreWatch, verdict: Verdict) {
@@ -104,9 +106,25 @@ export class Acknowledged {
     );
   }
 
+  /** Its dead letter is there from that moment on. */
+  abandoned(jobId: string): void {
+    this.#abandoned.add(jobId);
+    this.#expectAbandoned(jobId, this.#watch.jobOf(jobId)?.status);
+  }
+
+  #expectAbandoned(jobId: string, status: Status | undefined): void {
+    if (this.#watch.purged.has(jobId)) return;
+    const code = this.#watch.tables.dlq.get(dlqIdOf(jobId))?.errorCode;
+    this.#verdict.expect(
+      status === 'failed' && code === 'ABANDONED',
+      1,
+      () => `${jobId} was said to be abandoned, and is ${status}, with a dead letter of ${code}`,
+    );
+  }
+
   /** Of two at once, one ends the job: the other finds it ended, and is told so (DEC-7). */
-  cancelledTwice(jobId: string, answers: number): void {
-    this.#verdict.expect(answers <= 1, 4, () => `${jobId} was cancelled ${answers} times`);
+  endedTwice(jobId: string, answers: number): void {
+    this.#verdict.expect(answers <= 1, 4, () => `${jobId} was ended ${answers} times`);
   }
 
   requeued(dlqId: string, jobId: string): void {
@@ -161,6 +179,7 @@ export class Acknowledged {
         () => `the cancel of ${jobId} is gone: it is ${status}`,
       );
     }
+    for (const jobId of this.#abandoned) this.#expectAbandoned(jobId, tables.jobs.get(jobId)?.row.status);
     for (const signal of this.#signals) this.#expectSignal(signal);
   }
 

@@ -10,6 +10,7 @@ const FORESEEN: ReadonlySet<string> = new Set([
   'DEADLINE_PASSED',
   'DEADLINE_EXCEEDED',
   'PROCESS_RESTARTED',
+  'ABANDONED',
 ]);
 
 const PROGRESS: ReadonlySet<Event['type']> = new Set<Event['type']>([

@@ -22,6 +22,7 @@ export function commandOf(event: Event): CommandType {
     case 'wait.completed':
       return waitCommand(event);
     case 'dlq.entered':
+      if (event.reason === 'abandoned') return 'force-fail';
       return event.reason === 'deadline' ? 'expire-deadline' : 'fail-attempt';
     case 'dlq.recorded':
     case 'job.failed':

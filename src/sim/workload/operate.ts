@@ -3,6 +3,7 @@ import { Pawl, type EffectDecision } from '../../client/app.js';
 import { schedule } from '../../client/schedules.js';
 import { cancelJob } from '../../engine/operator.js';
 import { signalJob } from '../../engine/signal-job.js';
+import type { Status } from '../../kernel/index.js';
 import type { Acknowledged } from '../check/acknowledged.js';
 import type { StoreWatch } from '../check/store-watch.js';
 import type { Hits } from '../hits.js';
@@ -46,6 +47,8 @@ async function perform(parts: OperateParts, client: Client, operation: Operation
       return signal(parts, client, operation);
     case 'cancel':
       return cancel(parts, client, operation);
+    case 'abandon':
+      return abandon(parts, client, operation);
     case 'foreign':
       return foreign(parts, client, operation.pick);
     case 'hold': {
@@ -142,8 +145,22 @@ async function cancel(
   const handle = app.job(jobId);
   const sent = [handle.cancel({ reason: 'simulated' }), ...(twice ? [handle.cancel()] : [])];
   const answers = await answersTo(parts, 'cancel', sent);
-  parts.acknowledged.cancelledTwice(jobId, answers.length);
+  parts.acknowledged.endedTwice(jobId, answers.length);
   if (answers.length > 0) parts.acknowledged.cancelled(jobId);
+}
+
+async function abandon(
+  parts: OperateParts,
+  { app }: Client,
+  { pick, twice }: { pick: number; twice: boolean },
+): Promise<void> {
+  const jobId = pickJob(parts, pick, MAY_FAIL);
+  if (jobId === null) return;
+  const why = { by: 'ann', reason: 'simulated' };
+  const sent = [app.abandon(jobId, why), ...(twice ? [app.abandon(jobId, why)] : [])];
+  const answers = await answersTo(parts, 'abandon', sent);
+  parts.acknowledged.endedTwice(jobId, answers.length);
+  if (answers.length > 0) parts.acknowledged.abandoned(jobId);
 }
 
 /** What somebody was told who asked once, or more often at once. Each that came to nothing is looked at by itself. */
@@ -209,8 +226,13 @@ export async function settleEffects(parts: OperateParts, { app, host }: Client):
   }
 }
 
-/** One of the jobs that have not ended, children included; the oldest first. */
-function pickJob({ watch }: OperateParts, pick: number): string | null {
+type Statuses = ReadonlySet<Status | undefined>;
+const MAY_FAIL: Statuses = new Set<Status>(['running', 'retrying', 'interrupted']);
+
+/** One of the jobs that have not ended, children included; the oldest first. `of`: one in these states, if there is one. */
+function pickJob({ watch }: OperateParts, pick: number, of: Statuses = new Set()): string | null {
   const live = [...watch.live];
-  return live[pick % Math.max(1, live.length)] ?? null;
+  const meant = live.filter((jobId) => of.has(watch.jobOf(jobId)?.status));
+  const among = meant.length > 0 ? meant : live;
+  return among[pick % Math.max(1, among.length)] ?? null;
 }
