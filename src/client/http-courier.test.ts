@@ -33,6 +33,19 @@ describe('where callbacks may go', () => {
     await expect(strict.check(url)).rejects.toMatchObject({ code: 'CALLBACK_URL_INVALID' });
   });
 
+  test.each([
+    ['https://us3r:s3cret@example.com/', 'https://***@example.com/'],
+    ['https://s3cret@example.com/a', 'https://***@example.com/a'],
+    ['http://us3r:s3cret@example.com/', 'http://***@example.com/'],
+    ['https://us3r:s3cr/et@example.com/', 'https://***@example.com/'],
+    ['https://10.1.2.3/?token=s3cret', 'https://10.1.2.3/?token=***'],
+  ])('the error does not show what is secret in it: %s', async (url, shown) => {
+    const error = await strict.check(url).catch((refused: unknown) => refused);
+    expect(error).toMatchObject({ code: 'CALLBACK_URL_INVALID', details: { field: 'url' } });
+    expect(String(error)).toContain(`"${shown}"`);
+    expect(String(error)).not.toMatch(/s3cr|us3r/);
+  });
+
   test('a public address is fine, and private ones where they are allowed', async () => {
     await strict.check('https://93.184.216.34/hook');
     await httpCourier({ allowPrivate: true }).check('http://127.0.0.1:1/hook');

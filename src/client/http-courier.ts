@@ -6,6 +6,7 @@ import { PawlError } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Courier, Letter } from '../ports/courier.js';
 import { systemClock } from './system-clock.js';
+import { withoutPassword } from './without-password.js';
 
 /** A receiver that takes longer is tried again later. */
 const TIMEOUT_MS = 10_000;
@@ -144,7 +145,16 @@ function post(
 
 function invalid(url: string, problem: string): PawlError {
   return new PawlError('CALLBACK_URL_INVALID', {
-    detail: `callbacks cannot go to ${JSON.stringify(url)}: ${problem}`,
+    detail: `callbacks cannot go to ${JSON.stringify(withoutUser(url))}: ${problem}`,
     details: { field: 'url' },
   });
+}
+
+/** An address as errors may show it. What stands before its host may be a token also where there is no password. */
+function withoutUser(url: string): string {
+  const shown = withoutPassword(url);
+  if (!URL.canParse(shown)) return shown;
+  const address = new URL(shown);
+  if (address.username === '' && address.password === '') return shown;
+  return Object.assign(address, { username: '***', password: '' }).href;
 }
