@@ -23,6 +23,7 @@ import {
 import { APPLY_TASK, applyTask, type ApplyResult } from './apply-task.js';
 import { loadWorkflow, type Loaded, type Source } from './load-workflow.js';
 import type { Variables } from './variables.js';
+import { warnedOnce } from './warned-once.js';
 
 export type ApplyOptions = {
   /** Where the job lives that carries the run out: `sqlite:pawl.db` unless said otherwise. */
@@ -84,7 +85,9 @@ export async function apply(workflow: string | Loaded, options: ApplyOptions = {
       details: { option: 'parallel' },
     });
   }
-  const log = options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) });
+  const log = warnedOnce(
+    options.log ?? jsonLogger({ level: 'warn', write: (line) => process.stderr.write(line) }),
+  );
   const runs = await openRuns(options, { store, clock, log });
   try {
     const claimedAt = async (id: string): Promise<number | null> => (await app.job(id).status()).claimedAt;

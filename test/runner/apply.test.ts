@@ -221,6 +221,15 @@ describe('RST-13 the options of a run', () => {
     ]);
   });
 
+  test('RST-4 a run whose job and state are both in memory warns once', async () => {
+    const warned: string[] = [];
+    const log = { ...SILENT, warn: (message: string) => void warned.push(message) };
+    await applyText(text, { log });
+    expect(warned).toEqual(['persistent storage is not enabled: runs are visible in this process only']);
+    await applyText(text, { log, runs: false });
+    expect(warned).toHaveLength(2);
+  });
+
   test('a run id of the caller’s, a notifier, and recorders beside the tracker', async () => {
     const told: RunCallback[] = [];
     const lines: string[] = [];
