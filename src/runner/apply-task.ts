@@ -39,14 +39,22 @@ export const APPLY_TASK = 'pawl.apply';
  */
 export function applyTask(parts: ApplyParts): Task<Source, ApplyResult> {
   const { runs, recorders, parallel, claimedAt, clock, log } = parts;
+  const leaving = new Map<string, Promise<void>>();
   return task(
     { name: APPLY_TASK, retry: { maxRetries: 0 } },
     async ({ input, step, job, signal }: HandlerContext<Source>): Promise<ApplyResult> => {
       const workflow = workflowOf(input);
+      await leaving.get(job.id);
       const { tracker, before } = await tracked(runs, {
         runId: job.id,
         workflowName: workflow.name,
         log,
+      });
+      // A handler that is suspended, or has lost its job, comes no further: what is told of the run is for the next one to tell.
+      onceAborted(signal, () => {
+        if (tracker === null) return;
+        const left = tracker.leave().then(() => void leaving.delete(job.id));
+        leaving.set(job.id, left);
       });
       const all = composeRecorders(tracker ? [tracker, ...recorders] : recorders, { log });
       const recorder = skipKnown(all, before);
@@ -66,6 +74,11 @@ export function applyTask(parts: ApplyParts): Task<Source, ApplyResult> {
       return { exported };
     },
   );
+}
+
+function onceAborted(signal: AbortSignal, then: () => void): void {
+  if (signal.aborted) then();
+  else signal.addEventListener('abort', then, { once: true });
 }
 
 /** Goes on with what is there of the run. One that has ended there has nothing to add; one that cannot be read is tracked anew. */

@@ -155,6 +155,14 @@ export class RunTracker implements Recorder {
     return this.#writer.flush();
   }
 
+  /**
+   * Ends this tracker, not the run, which another goes on with: writes what is pending, unless another has written since, and
+   * nothing after that. Answers when the other can begin.
+   */
+  leave(): Promise<void> {
+    return this.#writer.leave();
+  }
+
   /** Once the notifier was told of everything, or given up on. The run itself never waits for this. */
   async notified(): Promise<void> {
     await this.#notifications?.drained();

@@ -1,5 +1,5 @@
 import { hasEnded, newRun, utc, type RunPatch, type RunSnapshot } from '../contracts/index.js';
-import { PawlError } from '../errors.js';
+import { PawlError, type ErrorCode } from '../errors.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
 import type { RunStateStore } from '../ports/run-state-store.js';
@@ -34,6 +34,14 @@ const LAST_TRIES = 10;
  */
 const REST = 4;
 
+/** How a store says that somebody else has written the run. */
+const MOVED_ON: ReadonlySet<ErrorCode> = new Set([
+  'VERSION_CONFLICT',
+  'JOB_EXISTS',
+  'INVALID_TRANSITION',
+  'JOB_NOT_FOUND',
+]);
+
 /** A store that has not answered for this long has failed. If the write was made all the same, its version tells. */
 const ANSWER_MS = 30_000;
 
@@ -53,6 +61,8 @@ export class StateWriter {
   #writing = false;
   #failures = 0;
   #stopped = false;
+  /** Set once another may go on with the run: told when that can begin. */
+  #onLeft: (() => void) | null = null;
   #writtenAt = Number.NEGATIVE_INFINITY;
   /** How long the last write took. */
   #costMs = 0;
@@ -122,6 +132,25 @@ export class StateWriter {
     for (const answer of this.#flushes.splice(0)) answer(!this.#unsaved);
   }
 
+  /**
+   * Another may go on with the run: what is pending is written at once, but only on what this one has seen itself, and then
+   * nothing any more. Answers when that is done, or when the store has failed: then it is tried again until another has written.
+   */
+  leave(): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onLeft = resolve;
+      if (!this.#writing) this.#goOn();
+    });
+  }
+
+  #goOn(): void {
+    const isLeft = this.#onLeft !== null && !this.#unsaved;
+    if (isLeft) this.stop();
+    else this.#schedule();
+    if (isLeft || this.#stopped || this.#failures > 0) this.#onLeft?.();
+  }
+
   #schedule(): void {
     this.#cancelTimer();
     if (!this.#unsaved || this.#stopped) return;
@@ -133,7 +162,7 @@ export class StateWriter {
   #waitMs(): number {
     const { clock, throttleMs } = this.#options;
     if (this.#failures > 0) return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.#failures - 1));
-    if (this.#flushes.length > 0) return 0;
+    if (this.#flushes.length > 0 || this.#onLeft !== null) return 0;
     const rest = this.#urgent ? Math.min(throttleMs, REST * this.#costMs) : throttleMs;
     return Math.max(0, rest - (clock.elapsed() - this.#writtenAt));
   }
@@ -149,7 +178,7 @@ export class StateWriter {
     this.#pending = new PendingPatch();
     this.#unsaved = false;
     this.#urgent = false;
-    let isAgain = false;
+    let isUntold = false;
     try {
       if (this.#version === 0) await this.#create();
       const at = utc(clock.now());
@@ -166,14 +195,14 @@ export class StateWriter {
       this.#pending.putBack(taken);
       this.#unsaved = true;
       this.#urgent = true;
-      isAgain = await this.#refused(error);
+      isUntold = await this.#refused(error);
     }
     this.#writtenAt = clock.elapsed();
     this.#costMs = this.#writtenAt - begun;
     this.#writing = false;
-    if (!isAgain) onWritten(this.#version);
+    if (!isUntold) onWritten(this.#version);
     this.#answerFlushes();
-    this.#schedule();
+    this.#goOn();
   }
 
   async #update(patch: RunPatch): Promise<void> {
@@ -187,9 +216,13 @@ export class StateWriter {
     this.adopt(run);
   }
 
-  /** Whether the same change is to be tried on what is in the store now. */
+  /** Whether the change is not to be told yet: it is tried on what is in the store now, or is told by another. */
   async #refused(error: unknown): Promise<boolean> {
     const code = error instanceof PawlError ? error.code : null;
+    if (this.#onLeft !== null && code !== null && MOVED_ON.has(code)) {
+      this.stop();
+      return true;
+    }
     if (code === 'INVALID_TRANSITION' || code === 'JOB_NOT_FOUND') this.#give(error);
     if (code === 'VERSION_CONFLICT' || code === 'JOB_EXISTS') return this.#catchUp(error);
     if (!this.#stopped) this.#failed(error);
@@ -205,7 +238,9 @@ export class StateWriter {
     this.#failures += 1;
     try {
       const found = await this.#answer(() => store.getRun(runId));
-      if (found === null) this.#give('it is gone');
+      // What was found may be from the one that goes on with the run, and newer than what is pending here.
+      if (this.#onLeft !== null) this.stop();
+      else if (found === null) this.#give('it is gone');
       else if (hasEnded(found.status)) this.#give(`another has ended it as ${found.status}`);
       else if (
         this.#version === 0 &&
@@ -217,7 +252,7 @@ export class StateWriter {
     } catch (error) {
       this.#failed(error);
     }
-    return !this.#stopped;
+    return this.#onLeft !== null || !this.#stopped;
   }
 
   #answer<T>(ask: () => Promise<T>): Promise<T> {
