@@ -3,6 +3,7 @@ import {
   evolve,
   InvariantViolation,
   must,
+  UnreadableLog,
   type Job,
   type JsonText,
   type Status,
@@ -116,6 +117,10 @@ export function assembleFrom(row: StoredRow, creation: Creation, log: readonly L
       link = logged.link;
     }
     if (logged.rev === row.rev && job.status === 'succeeded') job = { ...job, result: resultOf(logged) };
+  }
+  if (link === '') {
+    const problem = 'it is missing, and the row of its job stands for it';
+    throw new UnreadableLog({ jobId: row.job_id, rev: row.rev }, { code: 'EVENT_UNREADABLE', problem });
   }
   return { job, link, inboxRev: row.inbox_rev };
 }

@@ -120,6 +120,28 @@ describe('GUA-14 pawl verify', () => {
     });
   });
 
+  test('GUA-14 a job whose log was deleted is broken, named beside the others, and no job that is not there', async () => {
+    const copy = at('no-log.db');
+    const original = await openDatabase(database);
+    original.exec(`VACUUM INTO '${copy}'`);
+    original.close();
+    const [well, sick = '', other] = jobIds;
+    const db = await openDatabase(copy);
+    db.exec(`DELETE FROM log WHERE job = (SELECT id FROM jobs WHERE job_id = '${sick}')`);
+    db.close();
+    const on = (...args: string[]) => pawl([...args, '--store', `sqlite:${copy}`]);
+    const verified = await on('verify');
+    expect(verified.code).toBe(1);
+    expect(verified.out).toContain('The store does not hold: 1 of 3 jobs');
+    expect(verified.out).toMatch(new RegExp(`${sick}: it cannot be read: .*it has no log`));
+    const listed = await on('jobs', 'list');
+    expect([well, other].every((id) => listed.out.includes(id ?? ''))).toBe(true);
+    expect(listed.err).toContain(`job ${sick} is left out, since it cannot be read`);
+    expect((await on('jobs', 'show', sick)).err).toContain('EVENT_UNREADABLE');
+    const exported = await on('export', '--all', '--out', at('no-log.jsonl'));
+    expect([exported.code === 0, exported.err.includes(sick)]).toEqual([false, true]);
+  });
+
   test('a file that is not there, and a head without a file, are wrong input', async () => {
     expect(await pawl(['verify', at('nowhere.jsonl')])).toMatchObject({
       code: 2,

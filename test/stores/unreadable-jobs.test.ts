@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { verifyStore } from '../../src/engine/evidence/verify-store.js';
 import { task } from '../../src/index.js';
 import { command, fakeClock, Rig, T0, testApp, type OpenStore } from '../../src/testkit/index.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
@@ -19,10 +20,11 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** `write`: puts a text into the row of a job, where its state belongs. */
+/** `write`: puts a text into the row of a job, where its state belongs. `clear`: deletes the log of a job, as far as it is apart from the row. */
 type Data = {
   readonly open: OpenStore;
   readonly write: (jobId: string, state: string) => Promise<unknown>;
+  readonly clear: (jobId: string) => Promise<unknown>;
 };
 
 let files = 0;
@@ -35,6 +37,11 @@ function sqliteData(): Data {
       db.prepare('UPDATE jobs SET state = ? WHERE job_id = ?').run(state, jobId);
       db.close();
     },
+    async clear(jobId) {
+      const db = await openDatabase(path);
+      db.prepare('DELETE FROM log WHERE job = (SELECT id FROM jobs WHERE job_id = ?)').run(jobId);
+      db.close();
+    },
   };
 }
 
@@ -43,6 +50,7 @@ async function postgresData(): Promise<Data> {
   return {
     open: ({ clock }) => postgresStore({ url, clock, now: () => clock.now() }),
     write: (jobId, state) => ask(url, `UPDATE pawl.jobs SET state = '${state}' WHERE job_id = '${jobId}'`),
+    clear: (jobId) => ask(url, `DELETE FROM pawl.log WHERE job_id = '${jobId}'`),
   };
 }
 
@@ -57,13 +65,13 @@ describe.each([
   ['Postgres', postgresData],
 ] as const)('a job that cannot be read, on %s,', (_, make) => {
   async function ground() {
-    const { open, write } = await make();
+    const { open, write, clear } = await make();
     const rig = await Rig.start(open);
     onTestFinished(() => rig.stop());
     const claimed = async (limit: number) =>
       (await rig.claim('worker-a', { limit })).jobs.map(({ spec }) => spec.jobId);
     const spoil = (jobId: string) => write(jobId, 'x');
-    return { rig, claimed, spoil, repair: (jobId: string) => write(jobId, '{}') };
+    return { rig, claimed, spoil, clear, repair: (jobId: string) => write(jobId, '{}') };
   }
 
   test('is left alone: others are claimed, it is told of once, and tried again later', async () => {
@@ -138,6 +146,20 @@ describe.each([
     const all: string[] = [];
     for (let claims = 0; claims < 20; claims++) all.push(...(await claimed(6).catch(() => [])));
     expect(all.toSorted()).toEqual(ids.filter((jobId) => !spoilt.has(jobId)));
+  });
+
+  test('GUA-14 because its log was deleted, is broken: it is not passed over as one that is not there', async () => {
+    const { rig, clear } = await ground();
+    for (const jobId of ['job_well_1', 'job_sick_2', 'job_well_3']) await rig.running(jobId);
+    expect(await verifyStore(rig.store)).toMatchObject({ holds: true, jobs: 3 });
+    await clear('job_sick_2');
+    await expect(rig.store.load('job_sick_2')).rejects.toThrow(/EVENT_UNREADABLE at job_sick_2/);
+    expect(await verifyStore(rig.store)).toMatchObject({
+      holds: false,
+      jobs: 3,
+      brokenJobs: 1,
+      broken: [{ jobId: 'job_sick_2', problem: expect.stringContaining('it cannot be read') as string }],
+    });
   });
 
   test('GUA-10 does not keep jobs of workers that are gone from being found', async () => {

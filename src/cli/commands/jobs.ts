@@ -3,7 +3,9 @@ import { logEvent, stepsOf, utcOrNull } from '../../contracts/index.js';
 import { ownJob } from '../../engine/own-job.js';
 import { readLog } from '../../engine/read-log.js';
 import { explain } from '../../engine/why.js';
+import { PawlError } from '../../errors.js';
 import { changesOf, STATUSES, type Status } from '../../kernel/index.js';
+import type { Loaded, Store } from '../../ports/store.js';
 import { print } from '../console.js';
 import { eventTable, jobSheet, jobTable, shownJob, stepTable } from '../job-lines.js';
 import { withApp } from '../open-app.js';
@@ -58,7 +60,7 @@ function listJobs(shell: Shell, options: ListOptions): Promise<number> {
   return withApp(shell, options, async ({ engine }) => {
     const statuses = state === undefined ? null : [state];
     const { rows, next } = await engine.store.list({ tenantId: tenant, statuses, task, limit, cursor });
-    const loaded = await Promise.all(rows.map(({ jobId }) => engine.store.load(jobId)));
+    const loaded = await Promise.all(rows.map(({ jobId }) => readable(shell, engine.store, jobId)));
     // Those that were purged in between are left out.
     const jobs = loaded.flatMap(({ found }) => (found ? [shownJob(found.job)] : []));
     const more = next === null ? '' : `\n\nThere are more: --cursor ${next}`;
@@ -66,6 +68,23 @@ function listJobs(shell: Shell, options: ListOptions): Promise<number> {
     print(shell.console, { json, data: { jobs, next_cursor: next }, text });
     return 0;
   });
+}
+
+/** A job that cannot be read is named, and keeps nobody from seeing the others. */
+async function readable(
+  { console }: Shell,
+  store: Store,
+  jobId: string,
+): Promise<{ readonly found: Loaded | null }> {
+  try {
+    return await store.load(jobId);
+  } catch (error) {
+    // A store that fails says nothing about the job.
+    if (error instanceof PawlError) throw error;
+    const problem = error instanceof Error ? error.message : String(error);
+    console.err(`job ${jobId} is left out, since it cannot be read: ${problem}\n`);
+    return { found: null };
+  }
 }
 
 function showJob(shell: Shell, jobId: string, options: Options): Promise<number> {

@@ -56,7 +56,7 @@ describe('GUA-14 a store that somebody has changed', () => {
     ],
     'a payload': ["UPDATE log SET body = replace(body, 'ch_7', 'ch_8')", 'does not fit its link'],
     'a log row that is gone': ['DELETE FROM log WHERE rev = 2', 'revision 2 is missing'],
-    'the last log row': ['DELETE FROM log WHERE rev = (SELECT max(rev) FROM log)', 'differs'],
+    'the last log row': ['DELETE FROM log WHERE rev = (SELECT max(rev) FROM log)', 'it is missing'],
     'a result': ['UPDATE effects SET result = \'"ch_8"\'', 'is not the one that the log records'],
     'a result that is gone': ['DELETE FROM effects', 'that the ledger does not have'],
     'a result that nobody asked for': [
@@ -65,6 +65,7 @@ describe('GUA-14 a store that somebody has changed', () => {
     ],
     'the row': ["UPDATE jobs SET status = 'cancelled'", 'status differs'],
     'what only lists show': ['UPDATE jobs SET priority = 9', 'priority differs'],
+    'all log rows': ['DELETE FROM log', 'it has no log'],
     'a row that cannot be read': ["UPDATE jobs SET state = '{'", 'it cannot be read'],
     'the first log row': ["UPDATE log SET body = '{}' WHERE rev = 1", 'it cannot be read'],
   };

@@ -1,4 +1,4 @@
-import { must, type Status } from '../../kernel/index.js';
+import { must, UnreadableLog, type Status } from '../../kernel/index.js';
 import type { Loaded, LogRow } from '../../ports/store.js';
 import {
   assemble,
@@ -33,8 +33,18 @@ export function load(db: Session, jobId: string): Loaded | null {
       row.rev,
     )
     .map((stored) => logRow(jobId, stored));
-  // Another process has purged it since its row was read.
-  return log.length === 0 ? null : assemble(row, log);
+  return log.length === 0 ? purged(db, jobId) : assemble(row, log);
+}
+
+/** Another process has purged the job since its row was read: that takes row and log together. A row alone is damage. */
+function purged(db: Session, jobId: string): null {
+  const alone = db.get(
+    'SELECT 1 FROM jobs WHERE job_id = ? AND NOT EXISTS (SELECT 1 FROM log WHERE job = jobs.id)',
+    jobId,
+  );
+  if (alone)
+    throw new UnreadableLog({ jobId, rev: 1 }, { code: 'EVENT_UNREADABLE', problem: 'it has no log' });
+  return null;
 }
 
 /** A job that nobody runs: where it is, and how to find out whether it is the one that is remembered. */
