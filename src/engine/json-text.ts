@@ -1,5 +1,6 @@
 import { PawlError } from '../errors.js';
 import type { JsonText } from '../kernel/index.js';
+import { notFinite } from './not-finite.js';
 
 /** A payload of this size is stored; beyond it the log becomes a place for files, and every read pays for it. */
 export const MOST_PAYLOAD_BYTES = 1_048_576;
@@ -26,7 +27,19 @@ export function toJsonText(value: unknown, what: string): JsonText {
       details: { mostDepth: MOST_PAYLOAD_DEPTH },
     });
   }
+  if (text.includes('null')) expectFinite(value, what);
   return text;
+}
+
+/** Asked for texts with a null in them alone, which is how such a number would be written: most have none, and pay nothing. */
+function expectFinite(value: unknown, what: string): void {
+  const found = notFinite(value);
+  if (found === null) return;
+  const path = found.path === '' ? 'the value' : found.path;
+  throw new PawlError('INVALID_INPUT', {
+    detail: `${what} cannot be kept: ${path} is ${found.value}, which is no number in JSON`,
+    details: { issues: [{ path: found.path, message: `is ${found.value}` }] },
+  });
 }
 
 function stringify(value: unknown, what: string): JsonText {

@@ -57,7 +57,7 @@ export const CALL_ERRORS: Readonly<Record<CallErrorCode, ErrorEntry>> = {
   INVALID_INPUT: {
     class: 'validation',
     retryable: false,
-    meaning: 'What was given does not fit the schema of the task.',
+    meaning: 'What was given does not fit the schema of the task, or holds a number that is not finite.',
     advice: 'Correct the value at the path that is named. Nothing was stored.',
   },
   INVALID_OPTION: {

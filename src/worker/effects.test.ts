@@ -194,6 +194,7 @@ describe('an effect', () => {
   test.each<[string, unknown]>([
     ['NOT_SERIALISABLE', 10n],
     ['NOT_SERIALISABLE', { '$pawl:unkept': { code: 'X', message: 'x' } }],
+    ['INVALID_INPUT', { fee: Number.NaN }],
     ['PAYLOAD_TOO_LARGE', 'x'.repeat(1_100_000)],
   ])(
     'GUA-6 a result that cannot be kept (%s, %#) is the same error in every replay, of an effect that happened',

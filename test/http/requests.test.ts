@@ -136,6 +136,7 @@ describe('what cannot be read', () => {
       ['{"job_type":"w","priority":1e308}', {}, 400, 'INVALID_REQUEST'],
       ['{"job_type":"w","delay_ms":-1}', {}, 400, 'INVALID_REQUEST'],
       ['{"job_type":"w","delay_ms":5,"run_at":"2030-01-01T00:00:00Z"}', {}, 400, 'INVALID_OPTION'],
+      ['{"job_type":"w","payload":{"amount":1e999}}', {}, 400, 'INVALID_INPUT'],
       [deep, {}, 400, 'INVALID_REQUEST'],
       [`{"job_type":"w","payload":${'['.repeat(65)}${']'.repeat(65)}}`, {}, 413, 'PAYLOAD_TOO_LARGE'],
       [`{"job_type":"w","payload":"${'x'.repeat(1_048_576)}"}`, {}, 413, 'PAYLOAD_TOO_LARGE'],
