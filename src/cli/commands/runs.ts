@@ -147,9 +147,34 @@ async function isAlive(engine: Engine, runId: string): Promise<boolean> {
 
 function reconcileRun(shell: Shell, runId: string, options: ReconcileOptions): Promise<number> {
   const { outcome, reason, by: actor, json = false } = options;
-  return withRuns(shell, options, async (runs) => {
-    const run = await runs.reconcile(runId, { outcome, reason, actor });
+  return withRuns(shell, options, async (runs, askJobs) => {
+    const run = await runs.reconcile(runId, { outcome, reason, actor }).catch(async (error: unknown) => {
+      const isUntracked = error instanceof PawlError && error.code === 'JOB_NOT_FOUND';
+      // Runs that are kept elsewhere may have no store of jobs.
+      if (!isUntracked || options.runs !== undefined) throw error;
+      throw await askJobs((engine) => engineRun(engine, runId));
+    });
     print(shell.console, { json, data: run, text: runSheet(run) });
     return 0;
+  });
+}
+
+/** Why a run that nobody tracks is not reconciled: nothing is added to a job once it has ended. What there is to do is done elsewhere. */
+async function engineRun(engine: Engine, runId: string): Promise<PawlError> {
+  const { found } = await engine.store.load(runId);
+  if (found === null) return new PawlError('JOB_NOT_FOUND', { detail: `there is no run ${runId}` });
+  const { job } = found;
+  const status = runState.project(job);
+  const dlqId = job.deadLetter?.dlqId ?? null;
+  const instead =
+    dlqId === null
+      ? ''
+      : `. Its dead letter is there for what was found out: pawl dlq discard ${dlqId} --reason <text>, or pawl dlq requeue ${dlqId} to have it done again`;
+  return new PawlError('INVALID_TRANSITION', {
+    detail:
+      status === 'interrupted'
+        ? `run ${runId} is interrupted, but it is the engine's own: its record is the log of job ${runId}, which has ended, and only a run that is tracked can be reconciled${instead}`
+        : `run ${runId} is ${status}: only an interrupted run is reconciled`,
+    details: { from: status, to: status },
   });
 }
