@@ -99,6 +99,7 @@ test.each<[string, object]>([
   ['alerts.dlqGrwth', { alerts: { dlqGrwth: false } }],
   ['alerts.dlqGrowth.least', { alerts: { dlqGrowth: { least: 5 } } }],
   ['tracing', { tracing: {} }],
+  ['log', { log: { info() {}, warn() {}, error() {} } }],
 ])('pawl() opens nothing for what it has no use for: %s', async (option, given) => {
   await expect(pawl({ store: 'memory:', log: silent, ...given })).rejects.toEqual(refused(option));
 });

@@ -1,4 +1,6 @@
+import type { Check } from '../engine/option-checks.js';
 import { invalidOption, shown } from '../engine/options.js';
+import { LOG_LEVELS } from '../ports/logger.js';
 import type { DeclaredSchedule } from './schedules.js';
 import type { AnyTask } from './task.js';
 
@@ -18,6 +20,13 @@ export function isTracing(value: unknown): boolean {
   const { origin, execution } = membersOf(value);
   return typeof origin === 'function' && typeof execution === 'function';
 }
+
+/** An option that takes a logger: an object with a method for each level, or a function that has them. */
+export const logger: Check = (value) => {
+  const methods = value as Readonly<Record<string, unknown>> | null | undefined;
+  if (value === undefined || LOG_LEVELS.every((level) => typeof methods?.[level] === 'function')) return null;
+  return `no logger with ${LOG_LEVELS.join(', ')}`;
+};
 
 export function expectTask(value: unknown, whose: string): void {
   if (isTask(value)) return;

@@ -13,7 +13,7 @@ import type { Hooks } from '../worker/hooks.js';
 import { Pawl } from './app.js';
 import { jsonLogger } from './console-logger.js';
 import { httpCourier, type CourierOptions } from './http-courier.js';
-import { isSchedule, isTask, isTracing } from './made-things.js';
+import { isSchedule, isTask, isTracing, logger } from './made-things.js';
 import { openOptions } from './open-options.js';
 import { retentionOf, type RetentionOptions } from './retention-options.js';
 import type { DeclaredSchedule } from './schedules.js';
@@ -57,7 +57,7 @@ const PAWL = new Options<PawlOptions>({
   store: is.elsewhere,
   key: is.text,
   tasks: is.listOf(made(isTask, 'task()'), 'what task() made'),
-  log: is.object,
+  log: logger,
   hooks: is.elsewhere,
   tracing: made(isTracing, 'openTelemetry()'),
   schedules: is.listOf(made(isSchedule, 'schedule()'), 'what schedule() made'),

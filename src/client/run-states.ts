@@ -15,6 +15,7 @@ import { reconcileRun, type Finding } from '../tracker/reconcile-run.js';
 import { getRunStatus } from '../tracker/run-status.js';
 import { RunTracker } from '../tracker/run-tracker.js';
 import { jsonLogger } from './console-logger.js';
+import { logger } from './made-things.js';
 import { isInMemory, openRunStates } from './open-run-states.js';
 import { systemClock } from './system-clock.js';
 import { systemRandom } from './system-random.js';
@@ -50,7 +51,7 @@ const RUN_STATES = new Options<RunStatesOptions>({
   notifier: is.elsewhere,
   throttle: is.duration,
   mostOutput: is.whole(0),
-  log: is.object,
+  log: logger,
   clock: is.object,
   random: is.object,
 });

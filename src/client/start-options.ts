@@ -1,6 +1,6 @@
 import type { StartOptions } from '../engine/new-job.js';
 import * as is from '../engine/option-checks.js';
-import { invalidOption, Options, shown } from '../engine/options.js';
+import { invalidOption, kindOf, Options } from '../engine/options.js';
 import { expectTask } from './made-things.js';
 
 /** `tx`: a `pg` client with an open transaction on the same database. The job exists if and when it commits. */
@@ -43,7 +43,7 @@ export function expectStarts(task: unknown, jobs: unknown, options: unknown): vo
   expectTask(task, 'startMany()');
   START_MANY.expect(options, 'startMany()');
   if (!Array.isArray(jobs))
-    throw invalidOption('jobs', `startMany() got ${shown(jobs)}, which is no list of jobs`);
+    throw invalidOption('jobs', `startMany() takes a list of jobs, and got ${kindOf(jobs)}`);
   jobs.forEach((job: unknown, index) => {
     START_ONE.expect(job, 'startMany()', `[${index}].`);
     const { options: said } = job as StartOne<unknown>;

@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { httpCourier } from '../client/http-courier.js';
 import { task } from '../client/task.js';
-import { advanceUntil, type TestApp } from '../testkit/index.js';
+import { advanceUntil, testApp, type TestApp } from '../testkit/index.js';
 import { onEveryStore, type Fresh } from '../../test/on-every-store.js';
 import { listAudit } from './audit.js';
 import { Engine } from './engine.js';
@@ -101,30 +101,6 @@ onEveryStore((fresh) => {
     });
   });
 
-  test('JOB-8 in bulk, what was there when it was asked for: what fails again waits for the next time', async () => {
-    works = false;
-    // More than a page of them.
-    const rig = await fresh.app({ tasks: [fragile] });
-    await rig.app.startMany(
-      fragile,
-      Array.from({ length: 250 }, () => ({ input: null })),
-    );
-    const failedSoFar = async () => (await rig.app.counts()).failed ?? 0;
-    await advanceUntil(rig.clock, async () => (await failedSoFar()) === 250);
-    const stop = new AbortController();
-    const done = await rig.run(
-      rig.app.deadLetters.requeueAll({
-        by: 'ann',
-        perSecond: 500,
-        signal: stop.signal,
-        onProgress: (count) => count > 250 && stop.abort(),
-      }),
-    );
-    expect(done).toEqual({ requeued: 250, passedOver: 0 });
-    await advanceUntil(rig.clock, async () => (await failedSoFar()) === 500);
-    expect(await rig.app.deadLetters.list({ limit: 500 })).toHaveLength(250);
-  });
-
   describe('discard', () => {
     test('JOB-9 one asks with a reason, another agrees; the item stays as a tombstone with its trail', async () => {
       const rig = await failed(fresh, 1);
@@ -200,4 +176,29 @@ onEveryStore((fresh) => {
       ]);
     });
   });
+});
+
+test('JOB-8 in bulk, what was there when it was asked for: what fails again waits for the next time', async () => {
+  works = false;
+  // More than a page of them.
+  const rig = await testApp({ tasks: [fragile] });
+  onTestFinished(() => rig.stop());
+  await rig.app.startMany(
+    fragile,
+    Array.from({ length: 250 }, () => ({ input: null })),
+  );
+  const failedSoFar = async () => (await rig.app.counts()).failed ?? 0;
+  await advanceUntil(rig.clock, async () => (await failedSoFar()) === 250);
+  const stop = new AbortController();
+  const done = await rig.run(
+    rig.app.deadLetters.requeueAll({
+      by: 'ann',
+      perSecond: 500,
+      signal: stop.signal,
+      onProgress: (count) => count > 250 && stop.abort(),
+    }),
+  );
+  expect(done).toEqual({ requeued: 250, passedOver: 0 });
+  await advanceUntil(rig.clock, async () => (await failedSoFar()) === 500);
+  expect(await rig.app.deadLetters.list({ limit: 500 })).toHaveLength(250);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as is from './option-checks.js';
-import { Options, shown } from './options.js';
+import { kindOf, Options, shown } from './options.js';
 
 type Asked = { readonly by: string; readonly limit?: number; readonly kind?: string | null };
 
@@ -37,7 +37,7 @@ describe('options', () => {
     [{ by: 'me', limit: '3' }, 'limit', 'limit of ask() is "3", which is no whole number from 1 up'],
     [{ by: 'me', kind: 'c' }, 'kind', 'kind of ask() is "c", which is none of a, b'],
     [null, 'options', 'options of ask(): null is no object'],
-    ['me', 'options', 'options of ask(): "me" is no object'],
+    ['me', 'options', 'options of ask(): a string is no object'],
   ])('INVALID_OPTION for %j', (given, option, message) => {
     expect(problemOf(given)).toMatchObject({
       code: 'INVALID_OPTION',
@@ -71,6 +71,18 @@ test.each<[is.Check, readonly unknown[], readonly unknown[]]>([
 ])('a check takes what it should, and nothing else: %s', (check, taken, refused) => {
   expect(taken.filter((value) => check(value) !== null)).toEqual([]);
   expect(refused.filter((value) => check(value) === null)).toEqual([]);
+});
+
+test('of what may be a payload only its kind is told', () => {
+  expect([undefined, null, 'a', 5, {}, [], () => 1].map(kindOf)).toEqual([
+    'undefined',
+    'null',
+    'a string',
+    'a number',
+    'an object',
+    'a list',
+    'a function',
+  ]);
 });
 
 test('a value is shown in a few words, whatever it is', () => {

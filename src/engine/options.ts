@@ -23,7 +23,7 @@ export class Options<T> {
   expect(given: unknown, whose: string, at = ''): void {
     if (typeof given !== 'object' || given === null) {
       const option = at === '' ? 'options' : at.slice(0, -1);
-      throw invalidOption(option, `${option} of ${whose}: ${shown(given)} is no object`);
+      throw invalidOption(option, `${option} of ${whose}: ${kindOf(given)} is no object`);
     }
     const values = given as Readonly<Record<string, unknown>>;
     for (const name in values) {
@@ -48,6 +48,12 @@ export class Options<T> {
 
 export function invalidOption(option: string, detail: string): PawlError {
   return new PawlError('INVALID_OPTION', { detail, details: { option } });
+}
+
+/** For what may be somebody's payload, which is nobody else's to read. */
+export function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 }
 
 const MOST_SHOWN = 60;

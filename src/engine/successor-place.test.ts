@@ -137,7 +137,7 @@ onEveryStore((fresh) => {
       await step.effect('ship', act, 'ship');
     });
     // As docs/operating.md has it: failed jobs are kept for longer.
-    const retention = { keep: '1d', rules: [{ status: 'failed', keep: '90d' }], keepKeys: '30d' } as const;
+    const retention = { keep: '1d', rules: [{ status: 'failed', keep: '10d' }], keepKeys: '1d' } as const;
     const rig = await fresh.app({ tasks: [order], retention });
     const { job } = await rig.app.start(order, null);
     await rig.ended(job);
@@ -146,7 +146,7 @@ onEveryStore((fresh) => {
     await rig.ended(next);
     expect(entered).toEqual(['charge', 'ship']);
     const at = rig.clock.now();
-    await advanceUntil(rig.clock, async () => rig.clock.now() > at + 40 * 86_400_000);
+    await advanceUntil(rig.clock, async () => rig.clock.now() > at + 4 * 86_400_000);
     expect((await rig.store.load(next.id)).found).toBeNull();
     expect((await rig.store.load(job.id)).found).not.toBeNull();
     await expect(goOn(rig, job)).rejects.toMatchObject({ code: 'CONTINUED_ALREADY' });

@@ -25,11 +25,11 @@ async function prove(open: () => Promise<CrashGround>, { every }: { every: numbe
 }
 
 describe('a handler that is killed anywhere goes on elsewhere, and no effect happens twice', () => {
-  test(`GUA-4 GUA-6 SQLite, at every ${all ? '' : '40th '}point`, { timeout: 600_000 }, async () => {
-    await prove(sqliteGround, { every: all ? 1 : 40 });
+  test(`GUA-4 GUA-6 SQLite, at every ${all ? '' : '60th '}point`, { timeout: 600_000 }, async () => {
+    await prove(sqliteGround, { every: all ? 1 : 60 });
   });
 
-  test(`GUA-4 GUA-6 Postgres, at every ${all ? '' : '120th '}point`, { timeout: 1_200_000 }, async () => {
-    await prove(() => postgresGround(server), { every: all ? 1 : 120 });
+  test(`GUA-4 GUA-6 Postgres, at every ${all ? '' : '180th '}point`, { timeout: 1_200_000 }, async () => {
+    await prove(() => postgresGround(server), { every: all ? 1 : 180 });
   });
 });

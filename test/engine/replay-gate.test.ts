@@ -46,7 +46,7 @@ describe('JOB-10 the replay gate', () => {
 
   test('JOB-10 a store that loses dead letters fails it', async () => {
     const store: Store = memoryStore({ clock: systemClock });
-    const forgetful: Store = { ...store, dlq: async () => ({ now: 0, items: [] }) };
+    const forgetful: Store = { ...store, dlqItem: async () => ({ now: 0, item: null }) };
     const cases = await replayGate(forgetful, () => undefined);
     expect(cases.filter(({ passed }) => !passed)).toMatchObject([
       { case: 'RP-004', problem: 'its dead-letter item is missing' },

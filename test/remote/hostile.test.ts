@@ -18,7 +18,7 @@ const NOBODYS: ReadonlySet<CommandType> = new Set([
 ]);
 const CLIENTS: ReadonlySet<CommandType> = new Set(['create', 'cancel', 'complete-wait']);
 
-const SEEDS = Number(process.env['PAWL_HOSTILE_SEEDS'] ?? 25);
+const SEEDS = Number(process.env['PAWL_HOSTILE_SEEDS'] ?? 15);
 const ROUNDS = 14;
 
 async function begin(world: HostileWorld): Promise<void> {
