@@ -1,9 +1,11 @@
+import { PawlError } from '../errors.js';
 import {
   decide,
   decidedEntry,
   holderLane,
   isWaitOver,
   NO_STEPS,
+  type ContinuedRef,
   type Job,
   type JsonText,
   type Rejected,
@@ -12,9 +14,9 @@ import {
 import { noteRefusal } from './alerts/transition-refused.js';
 import { continuedBy } from './continuing.js';
 import type { Engine } from './engine.js';
-import type { PawlError } from '../errors.js';
-import type { Loaded, Message } from '../ports/store.js';
+import type { Loaded, Message, Store } from '../ports/store.js';
 import { give, type Asked } from './give.js';
+import { readInherited } from './inherited.js';
 import { rejectionError } from './rejection-error.js';
 
 /** `kept`: written down, for whenever the job asks for it. `repeated`: this key was written down before. */
@@ -97,6 +99,8 @@ export async function judgeSignal(
   const first = decide(job, signal, NO_STEPS);
   if (first.ok && first.events.length > 0) return { ok: true, is: 'awaited' };
   if (!first.ok && first.code !== 'INVALID_TRANSITION') return first;
+  if (job.spec.continues !== null && (await wasReceivedBefore(store, job.spec.continues, key)))
+    return { ok: true, is: 'repeated' };
   const steps = known ?? (await histories.read(jobId))?.steps ?? NO_STEPS;
   if (steps.waitFor(key)?.outcome === 'received') return { ok: true, is: 'repeated' };
   const decision = decide(job, signal, steps);
@@ -105,6 +109,16 @@ export async function judgeSignal(
   if (isWaitOver(key, steps) || decision.code !== 'INVALID_TRANSITION') return decision;
   const { messages } = await store.inbox(jobId);
   return messages.some((message) => message.key === key) ? { ok: true, is: 'repeated' } : decision;
+}
+
+/** By a job whose record this one keeps: it goes on with that, also if it has not come to take it over yet. */
+async function wasReceivedBefore(store: Store, continues: ContinuedRef, key: string): Promise<boolean> {
+  const inherited = await readInherited(store, continues).catch((error: unknown) => {
+    // The job will fail of that, and its signals with it.
+    if (error instanceof PawlError && error.code === 'CONTINUED_JOB_GONE') return null;
+    throw error;
+  });
+  return (inherited?.kept() ?? []).some(({ found }) => found.kind === 'wait' && found.wait.key === key);
 }
 
 /**

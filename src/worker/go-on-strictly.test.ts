@@ -154,3 +154,23 @@ test('GUA-8 a signal that is accepted while its job is gone on with is not lost'
   const ended = await rig.ended(next);
   expect(ended.result).toBe('"it is there"');
 });
+
+test('GUA-8 a signal that a job before has received is a repeated one, also before the job has come to take it over', async () => {
+  let isMended = false;
+  const order = task({ name: 'order', retry: { maxRetries: 0 } }, async ({ step }) => {
+    const approved = await step.waitFor('approval');
+    if (!isMended) throw new Error('broken');
+    return approved;
+  });
+  const rig = await testApp({ tasks: [order] });
+  onTestFinished(() => rig.stop());
+  const { job } = await rig.app.start(order, null);
+  await job.signal('approval', 'yes');
+  await rig.ended(job);
+  isMended = true;
+  await rig.store.pauseQueue({ queue: 'default', paused: true, by: 'ann' });
+  const next = await goOn(rig, job);
+  expect(await next.signal('approval', 'no')).toBe('repeated');
+  await rig.store.pauseQueue({ queue: 'default', paused: false, by: 'ann' });
+  expect((await rig.ended(next)).result).toBe('"yes"');
+});

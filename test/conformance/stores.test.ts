@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 /** `PAWL_SEQUENCES=7500 npx vitest run test/conformance` is a million operations; PAWL_SEED gives others. */
-const SEQUENCES = Number(process.env['PAWL_SEQUENCES'] ?? 50);
+const SEQUENCES = Number(process.env['PAWL_SEQUENCES'] ?? 40);
 const SEED = Number(process.env['PAWL_SEED'] ?? 1);
 const MEAN_LENGTH = 150;
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
+import { LONG } from '../long-mode.js';
 import { perform } from './act.js';
 import type { Ground } from './ground.js';
 import { Judge } from './judge.js';
@@ -24,6 +25,9 @@ test('GUA-4 notHappened is declared here as it is everywhere: a result that is s
 
 /** So many databases, and pairs at once: most of the time of a race goes by in waiting. */
 const GROUNDS_EACH = 4;
+
+/** SQLite has one writer, so that whatever is stopped there stops the other alike: a third of them tells, unless there is time for all. */
+const isLooked = (store: string, index: number): boolean => LONG || store === 'postgres' || index % 3 === 0;
 
 let server: PostgresServer | undefined;
 const STORES: Readonly<Record<string, () => Promise<Ground[]>>> = {
@@ -53,7 +57,7 @@ for (const [store, open] of Object.entries(STORES)) {
       await Promise.all(grounds.map((ground) => ground.close()));
     });
 
-    for (const first of OPERATION_NAMES) {
+    for (const first of OPERATION_NAMES.filter((_, index) => isLooked(store, index))) {
       test.each(OPERATION_NAMES)(`${first} is stopped before COMMIT while there is: %s`, async (second) => {
         const situations = judge.situationsOf(first, second);
         expect(situations).not.toEqual([]);

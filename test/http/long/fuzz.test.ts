@@ -12,7 +12,7 @@ import { startPostgres, type PostgresServer } from '../../postgres-server.js';
 import { fuzz } from '../fuzz/fuzz.js';
 
 /** For each store. `npm run fuzz:http` sends 60,000 to each of the two. */
-const COUNT = Number(process.env['PAWL_FUZZ_REQUESTS'] ?? 2_500);
+const COUNT = Number(process.env['PAWL_FUZZ_REQUESTS'] ?? 1_500);
 const SEED = Number(process.env['PAWL_FUZZ_SEED'] ?? 7);
 /** What a server may keep of so many requests: caches that fill up once, not something of each. */
 const MOST_GROWTH = 40 * 1_048_576;
