@@ -52,9 +52,12 @@ export const readLetter = (dlqId: string, signal: AbortSignal): Promise<Letter> 
 
 export const requeueLetter = (
   dlqId: string,
-  repeating: Repeating,
+  { repeating, reason }: { readonly repeating: Repeating; readonly reason: string },
   once: string,
-): Promise<Of<typeof started>> => post(`${pathOf(dlqId)}/requeue`, started, repeatingBody(repeating), once);
+): Promise<Of<typeof started>> => {
+  const body = { ...repeatingBody(repeating), reason: reason === '' ? null : reason };
+  return post(`${pathOf(dlqId)}/requeue`, started, body, once);
+};
 
 export type RequeueFilter = { readonly job_type?: string; readonly error_code?: string };
 

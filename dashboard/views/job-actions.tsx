@@ -3,6 +3,7 @@ import { abandonJob, cancelJob, retryJob, signalJob, type Job } from '../api/job
 import type { Repeating } from '../api/repeating.js';
 import { Action } from '../parts/action.js';
 import { Id } from '../parts/id.js';
+import { ReasonField } from '../parts/reason.js';
 import { RepeatingChoice } from '../parts/repeating.js';
 import { readJson } from '../read-json.js';
 import { hrefOf } from '../route.js';
@@ -45,15 +46,7 @@ function CancelAction({ job }: Props) {
         runs it is aborted, nothing more of it is recorded, and its children are cancelled too. Effects that
         have happened stay.
       </p>
-      <label>
-        Reason (kept in its log)
-        <input
-          value={reason}
-          maxLength={1_000}
-          autofocus
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </label>
+      <ReasonField label="Reason (kept in its log)" value={reason} onChange={setReason} isFirst />
     </Action>
   );
 }
@@ -83,15 +76,7 @@ function AbandonAction({ job }: Props) {
         cancelled. It ends in the dead letters, where its work can be requeued. Effects that have happened
         stay.
       </p>
-      <label>
-        Reason (kept in its log)
-        <input
-          value={reason}
-          maxLength={1_000}
-          autofocus
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </label>
+      <ReasonField label="Reason (kept in its log)" value={reason} onChange={setReason} isFirst />
     </Action>
   );
 }

@@ -12,6 +12,7 @@ import type { Repeating } from '../api/repeating.js';
 import { Action } from '../parts/action.js';
 import { Id } from '../parts/id.js';
 import { Problem } from '../parts/problem.js';
+import { ReasonField } from '../parts/reason.js';
 import { RepeatingChoice } from '../parts/repeating.js';
 import { hrefOf } from '../route.js';
 
@@ -19,11 +20,12 @@ type Props = { readonly letter: Letter };
 
 export function RequeueAction({ letter }: Props) {
   const [repeating, setRepeating] = useState<Repeating>('ask');
+  const [reason, setReason] = useState('');
   return (
     <Action
       label="Requeue"
       title="Requeue this dead letter?"
-      act={(once) => requeueLetter(letter.dlq_id, repeating, once)}
+      act={(once) => requeueLetter(letter.dlq_id, { repeating, reason: reason.trim() }, once)}
       answer={({ job_id: id }) => (
         <p>
           Requeued as <Id value={id} href={hrefOf('jobs', { id })} />
@@ -36,6 +38,7 @@ export function RequeueAction({ letter }: Props) {
         then dealt with. Mend first what it failed with.
       </p>
       <RepeatingChoice value={repeating} onChange={setRepeating} />
+      <ReasonField label="Reason, for the trail (may be empty)" value={reason} onChange={setReason} />
     </Action>
   );
 }
@@ -55,15 +58,7 @@ export function DiscardAction({ letter }: Props) {
         Nothing happens yet. Once somebody else agrees, nobody will do the work of{' '}
         <code>{letter.job_id}</code> any more.
       </p>
-      <label>
-        Reason
-        <input
-          value={reason}
-          maxLength={1_000}
-          autofocus
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </label>
+      <ReasonField label="Reason" value={reason} onChange={setReason} isFirst />
     </Action>
   );
 }

@@ -31,6 +31,7 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
     await second.goto(page.url());
     await second.getByRole('button', { name: 'Requeue' }).click();
 
+    await page.getByLabel('Reason, for the trail').fill('the carrier is back');
     await confirm(page, 'Requeue', /^Requeued as/);
     // Time passes, but nothing changes behind an open question.
     await second.clock.fastForward(2 * POLL_MS);
@@ -41,6 +42,7 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s operators in a browser${WIT
       await closeDialog(one);
       await one.locator(".lead [data-status='requeued']").waitFor();
       expect(await one.getByRole('button', { name: 'Requeue' }).count()).toBe(0);
+      await one.getByRole('cell', { name: 'the carrier is back' }).waitFor();
     }
     expect(ownErrors(errors)).toEqual([]);
   });

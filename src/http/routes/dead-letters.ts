@@ -13,7 +13,7 @@ const ROOT = '/api/v1/dlq';
 const one = z.strictObject({ dlq_id: text(200) });
 
 /** Why, for the trail. */
-const reason = prose(1_000).optional();
+const reason = prose(1_000).nullish();
 
 const action = z.strictObject({
   action: z.enum(['requeue', 'ask_discard', 'discard']),
