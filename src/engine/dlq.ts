@@ -129,7 +129,7 @@ export async function requeueAll(
   const startedAt = engine.clock.elapsed();
   const authority = { tenantId: filter.tenantId, actor };
   const repeating = { keepRecorded, repeatEffects };
-  const { now: askedAt } = await engine.store.dlq({ tenantId: null, status: 'open', after: null, limit: 1 });
+  const askedAt = engine.now();
   /** Within one millisecond, only this tells them from those that were there. */
   const made = new Set<string>();
   for await (const { dlqId, jobId, createdAt } of dlqItems(engine, filter, 'open')) {

@@ -34,16 +34,13 @@ export async function existing(
     const found = known.find(({ job }) => job.spec.jobId === jobId) ?? (await engine.store.load(jobId)).found;
     return found && found.job;
   };
-  if (reply.code !== 'IDENTITY_TAKEN' && idIsOwn) {
-    const job = await load(spec.jobId);
-    if (job) return { kind: 'created', job };
+  if (reply.code !== 'IDENTITY_TAKEN') {
+    const job = idIsOwn ? await load(spec.jobId) : null;
+    return job ? { kind: 'created', job } : { kind: 'exists', jobId: spec.jobId };
   }
-  // A job that has the id may be there because this very start came before: its key tells.
-  const owners =
-    reply.code === 'IDENTITY_TAKEN' ? reply.owners : (await engine.store.resolve(identities)).jobIds;
   const names: { byKey: Job | null; byTaskId: Job | null } = { byKey: null, byTaskId: null };
   for (const [index, { kind }] of identities.entries()) {
-    const owner = owners[index] ?? null;
+    const owner = reply.owners[index] ?? null;
     if (owner === null) continue;
     const job = await load(owner);
     if (owner === spec.jobId && idIsOwn)
@@ -62,6 +59,11 @@ function judged({ spec, judge }: NewJob, { byKey, byTaskId }: Names): Idempotenc
   return judgeJobStart({ task: spec.task, inputHash: spec.inputHash }, { byKey: byKey ?? byTaskId });
 }
 
+/** Whether a start names its job in a way that may have been made up here. */
+export function mayBeMadeUp({ spec, identities }: NewJob): boolean {
+  return identities.length > 0 && (isMadeId(spec.idempotencyKey) || isMadeId(spec.taskId));
+}
+
 /**
  * A key or a task's id that nobody had given is the id of its job, and has no row of its own. Whoever has read it and sends it back
  * means that job. These are the starts that do, and what they come to.
@@ -71,8 +73,7 @@ export async function knownByMadeUpNames(
   jobs: readonly NewJob[],
 ): Promise<ReadonlyMap<NewJob, StartOutcome>> {
   const known = new Map<NewJob, StartOutcome>();
-  for (const job of jobs) {
-    if (job.identities.length === 0) continue;
+  for (const job of jobs.filter(mayBeMadeUp)) {
     const byKey = await jobOfMadeUpKey(engine, job);
     const byTaskId = await jobOfMadeUpTaskId(engine, job);
     if (byKey === null && byTaskId === null) continue;

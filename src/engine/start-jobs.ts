@@ -11,7 +11,7 @@ import {
 } from '../kernel/index.js';
 import type { CommitItem, CommitReplies, CommitReply, CommitWithin } from '../ports/store.js';
 import type { Engine } from './engine.js';
-import { existing, knownByMadeUpNames, type StartOutcome } from './existing-job.js';
+import { existing, knownByMadeUpNames, mayBeMadeUp, type StartOutcome } from './existing-job.js';
 import type { NewJob } from './new-job.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
 import { rejectionError } from './rejection-error.js';
@@ -59,7 +59,8 @@ async function startAll(
   { tx, actor = 'client' }: Options,
 ): Promise<Tried[]> {
   if (engine.subscriptions.isStale) await hearSubscribers(engine);
-  const known = 'make' in jobs ? NONE_KNOWN : await knownByMadeUpNames(engine, jobs);
+  const isPlain = 'make' in jobs || !jobs.some(mayBeMadeUp);
+  const known = isPlain ? NONE_KNOWN : await knownByMadeUpNames(engine, jobs);
   const fresh = 'make' in jobs || known.size === 0 ? jobs : jobs.filter((job) => !known.has(job));
   const supply = 'make' in fresh ? decideInTime(engine, fresh, actor) : decideAll(engine, fresh, actor);
   const sent = tx === undefined ? await sendAll(engine, supply) : await sendWithin(engine, supply, tx);

@@ -5,8 +5,8 @@ export const STORE_BUGS: readonly Bug[] = [
   {
     name: 'taken revision acknowledged',
     file: 'stores/memory/commit',
-    from: "{ ok: true, repeated: true }\n            : { ok: false, code: 'REV_TAKEN' }",
-    to: '{ ok: true, repeated: true }\n            : { ok: true, repeated: true }',
+    from: "{ ok: false, code: 'REV_TAKEN' }",
+    to: '{ ok: true, repeated: true }',
   },
   {
     name: 'ack before commit',
@@ -17,7 +17,7 @@ export const STORE_BUGS: readonly Bug[] = [
   {
     name: 'commandId replays as new',
     file: 'stores/memory/commit',
-    from: 'there.commandId === item.commandId',
+    from: 'kept?.log[item.rev - 1]?.commandId === item.commandId',
     to: 'false',
   },
   {

@@ -7,14 +7,10 @@ import { entryKey, type Kept, type Tables } from './tables.js';
 /** Saves one commit. All guards are looked at first, so that a refusal has written nothing. */
 export function save(tables: Tables, item: CommitItem): CommitReply {
   const kept = tables.jobs.get(item.jobId);
-  const there = kept?.log[item.rev - 1];
-  if (there)
-    return there.commandId === item.commandId
-      ? { ok: true, repeated: true }
-      : { ok: false, code: 'REV_TAKEN' };
-  if (item.rev !== (kept?.log.length ?? 0) + 1) return { ok: false, code: 'REV_TAKEN' };
+  if (kept?.log[item.rev - 1]?.commandId === item.commandId) return { ok: true, repeated: true };
   const owners = item.identities.map((identity) => tables.ownerOf(identity));
   if (isTaken(item.identities, owners)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
+  if (item.rev !== (kept?.log.length ?? 0) + 1) return { ok: false, code: 'REV_TAKEN' };
   if (kept && isGone(kept, item)) return { ok: false, code: 'ATTEMPT_GONE' };
   if (kept && item.inboxRev !== null && kept.inboxRev !== item.inboxRev)
     return { ok: false, code: 'INBOX_MOVED' };

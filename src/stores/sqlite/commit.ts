@@ -165,7 +165,8 @@ function create(
   const mayBeThere = !hopeful || item.dlqItem !== null || owners.includes(item.jobId);
   if (mayBeThere) {
     writes.flush();
-    if (idOf(db, item.jobId) !== null) return explain(db, item);
+    const there = idOf(db, item.jobId) === null ? null : explain(db, item);
+    if (there && (there.ok || !isTaken(item.identities, owners))) return there;
   }
   if (isTaken(item.identities, owners)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
