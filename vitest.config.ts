@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Tests of the whole within one process, which leave nothing behind. */
-const QUIET = ['test/engine/**/*.test.ts', 'test/run-state/**/*.test.ts', 'test/cli/**/*.test.ts'];
+const QUIET = ['test/{cli,engine,http,run-state,runner}/**/*.test.ts'];
 
 /** What takes servers, processes, a browser, or minutes: not for `npm run check`, which is of the mode `unit`. */
 const SLOW = [
@@ -21,6 +21,8 @@ export default defineConfig(({ mode }) => ({
           name: 'units',
           include: ['src/**/*.test.ts', 'dashboard/**/*.test.ts', ...QUIET],
           isolate: false,
+          // None of its own otherwise: it would take the place of those on the command line.
+          ...(mode === 'unit' ? { exclude: SLOW } : {}),
         },
       },
       {
