@@ -23,6 +23,7 @@ const WRITES: ReadonlySet<keyof Store> = new Set<keyof Store>([
 const MAY_WRITE: ReadonlySet<keyof Store> = new Set<keyof Store>([
   ...WRITES,
   'claim',
+  'resign',
   'orphans',
   'takeOutbox',
   'settleOutbox',

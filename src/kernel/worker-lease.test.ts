@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { T0 } from '../testkit/index.js';
-import { DEFAULT_LEASE_MS, expireLease, isLeaseOver, LEASE_RENEWAL_SHARE, renewLease } from './index.js';
+import {
+  DEFAULT_LEASE_MS,
+  endLease,
+  expireLease,
+  isLeaseOver,
+  LEASE_RENEWAL_SHARE,
+  renewLease,
+} from './index.js';
 
 describe('worker leases', () => {
   const lease = { leaseUntil: T0 + 30_000, dead: false };
@@ -37,5 +44,11 @@ describe('worker leases', () => {
   test('a live lease is not declared dead, and a dead one not twice', () => {
     expect(expireLease(lease, T0 + 29_999)).toBeNull();
     expect(expireLease({ ...lease, dead: true }, T0 + 30_000)).toBeNull();
+  });
+
+  test('one that stops ends it, unless it holds jobs or is dead already', () => {
+    expect(endLease(lease, { holdsJobs: false })).toEqual({ ...lease, dead: true });
+    expect(endLease(lease, { holdsJobs: true })).toBeNull();
+    expect(endLease({ ...lease, dead: true }, { holdsJobs: false })).toBeNull();
   });
 });

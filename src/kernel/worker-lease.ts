@@ -32,6 +32,15 @@ export function renewLease(
   return { ok: true, lease: { leaseUntil: Math.max(lease.leaseUntil, now + leaseMs), dead: false } };
 }
 
+/**
+ * Ends the lease of a worker that stops: nobody need count on it any longer. Null for one that is dead already, and for one that
+ * holds jobs: they are found by its lease, as those of a worker that vanished are.
+ */
+export function endLease(lease: WorkerLease, { holdsJobs }: { holdsJobs: boolean }): WorkerLease | null {
+  if (lease.dead || holdsJobs) return null;
+  return { leaseUntil: lease.leaseUntil, dead: true };
+}
+
 /** Declares an expired lease dead, for good. Null while it is alive. */
 export function expireLease(lease: WorkerLease, now: Timestamp): WorkerLease | null {
   if (lease.dead || !isLeaseOver(lease, now)) return null;

@@ -1,4 +1,4 @@
-import type { DlqItem, DlqStatus, Status, Timestamp } from '../kernel/index.js';
+import type { DlqItem, DlqStatus, Status, Timestamp, WorkerRef } from '../kernel/index.js';
 import type {
   Reply,
   StoreTransaction,
@@ -61,6 +61,8 @@ export interface Store {
   claim(request: ClaimRequest): Promise<Claimed>;
   /** Registers a worker's incarnation or prolongs its lease, and tells what it holds. Older ones of its id are dead. */
   beat(beat: Beat): Promise<BeatReply>;
+  /** Declares a worker dead that stops, unless it still holds jobs. */
+  resign(worker: WorkerRef): Promise<Reply<{ readonly resigned: boolean }>>;
   /** These incarnations, or all that are not dead; unknown ones are left out. */
   workers(filter: {
     incarnations: readonly string[] | null;

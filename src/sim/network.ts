@@ -35,6 +35,7 @@ const REPEATABLE: ReadonlySet<string> = new Set<keyof Store>([
   'putMessage',
   'settleOutbox',
   'beat',
+  'resign',
 ]);
 
 /** From here on it matters that it is over when the faults are. */

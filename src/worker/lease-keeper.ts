@@ -101,6 +101,11 @@ export class LeaseKeeper {
     await this.#loop?.stop();
   }
 
+  /** Once it has stopped: others need not wait for the end of its lease to know. If the store does not hear of it, they do. */
+  async resign(): Promise<void> {
+    await this.#engine.store.resign(this.worker).catch(() => undefined);
+  }
+
   async #beat(): Promise<void> {
     const { leaseMs, lanes, onBeat } = this.#options;
     const sentAt = this.#engine.clock.elapsed();

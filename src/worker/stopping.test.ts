@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newCluster } from '../../test/new-cluster.js';
 import { Pawl } from '../client/app.js';
-import { effect } from '../client/effect.js';
+import { effect, notHappened } from '../client/effect.js';
 import { task } from '../client/task.js';
 import type { Store } from '../ports/store.js';
 import { advanceUntil } from '../testkit/index.js';
@@ -101,4 +101,43 @@ test('GUA-11 JOB-12 a store that falls silent is said to be down after five seco
   state.answer();
   await rig.idle();
   expect(storeHealth.current.answers).toBe(true);
+});
+
+/** Those whom the store takes for alive. */
+const aliveIn = async (store: Store): Promise<number> =>
+  (await store.workers({ incarnations: null })).workers.length;
+
+test('DEC-5 a worker that has stopped with nothing in its hands is gone at once', async () => {
+  const cluster = newCluster();
+  const quick = task({ name: 'quick' }, () => 1);
+  const rig = await cluster.join([quick], WORK);
+  const { job } = await rig.app.start(quick, null);
+  await rig.ended(job, { atMost: '1m' });
+  expect(await aliveIn(cluster.store)).toBe(1);
+  await rig.run(rig.app.stop(), { atMost: '1m' });
+  expect(await aliveIn(cluster.store)).toBe(0);
+});
+
+test('DEC-5 GUA-3 a worker whose effect still runs when it stops keeps its lease: others wait for the result', async () => {
+  const cluster = newCluster();
+  const { clock, store } = cluster;
+  let entered = 0;
+  const charge = effect({
+    name: 'charge',
+    run: () => {
+      entered += 1;
+      return new Promise<string>((resolve) => void clock.after(10_000, () => resolve('paid')));
+    },
+    reconcile: () => notHappened(),
+  });
+  const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 1));
+  const first = await cluster.join([order], WORK);
+  const { job } = await first.app.start(order, null);
+  await advanceUntil(clock, () => entered === 1);
+  await first.run(first.app.stop(), { atMost: '1m' });
+  expect(await aliveIn(store)).toBe(1);
+  const second = await cluster.join([order], WORK);
+  expect(await second.ended(job, { atMost: '1m' })).toMatchObject({ status: 'succeeded', result: '"paid"' });
+  expect(entered).toBe(1);
+  await second.run(second.app.stop(), { atMost: '1m' });
 });

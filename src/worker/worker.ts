@@ -146,7 +146,8 @@ export class Worker {
     const until = clock.elapsed() + HAND_BACK_MS;
     const others = Promise.allSettled([this.#stopListening?.(), this.#upkeep?.stop()]);
     const handedBack = await atMost(alarms, HAND_BACK_MS, Promise.all([claimed.then(this.#allDone), others]));
-    const stopped = this.#keeper.stop();
+    const isIdle = handedBack && this.#running.size === 0 && this.#around.bodies.size === 0;
+    const stopped = this.#keeper.stop().then(() => (isIdle ? this.#keeper.resign() : undefined));
     const kept = await atMost(alarms, until - clock.elapsed(), stopped);
     // What could not be handed back either: its lease is no longer renewed.
     this.#hasStopped = true;

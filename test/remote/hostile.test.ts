@@ -158,7 +158,7 @@ describe('a key that lies', { timeout: 240_000 }, () => {
     expect(await world.everything()).toBe(before);
   });
 
-  test('nobody beats or claims in the name of another key’s worker, or of one beside the store', async () => {
+  test('nobody beats, claims or resigns in the name of another key’s worker, or of one beside the store', async () => {
     const world = await HostileWorld.open();
     await begin(world);
     const lanes = [
@@ -176,8 +176,10 @@ describe('a key that lies', { timeout: 240_000 }, () => {
           { worker, lanes, limit: 1, has_suspect: false, except: [] },
           key,
         );
+        const { status: resigned } = await world.post('/resign', { worker }, key);
         expect([400, 403]).toContain(beaten);
         expect([400, 403]).toContain(claimed);
+        expect([400, 403]).toContain(resigned);
       }
     }
     const other = { id: world.worker.id, incarnation: 'somebody.1' };

@@ -77,6 +77,19 @@ export const workerRoutes = [
   }),
   route({
     method: 'POST',
+    path: `${ROOT}/resign`,
+    access: 'operator',
+    summary: "End a worker's life that stops. One that still holds jobs lives on until its lease ends.",
+    body: z.strictObject({ worker: field.worker }),
+    answers: { 200: z.strictObject({ resigned: z.boolean(), now: field.now }) },
+    async handle({ engine, caller, body }) {
+      expectOwn(caller, body.worker);
+      const { resigned, now } = await engine.store.resign(body.worker);
+      return ok({ resigned, now });
+    },
+  }),
+  route({
+    method: 'POST',
     path: `${ROOT}/claim`,
     access: 'operator',
     summary: "Take the tenant's jobs that are due.",

@@ -95,6 +95,12 @@ export const KERNEL_BUGS: readonly Bug[] = [
     to: 'lease.dead || !isLeaseOver({ leaseUntil: lease.leaseUntil - 2000 }, now)',
   },
   {
+    name: 'a worker resigns with jobs in its hands',
+    file: 'kernel/worker-lease',
+    from: 'lease.dead || holdsJobs',
+    to: 'lease.dead',
+  },
+  {
     name: 'another input is a hit',
     file: 'kernel/idempotency',
     from: 'conflictFields.length === 0',

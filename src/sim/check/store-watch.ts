@@ -1,6 +1,6 @@
 import { isTerminal, laneOf, type Job } from '../../kernel/index.js';
 import type { Tables } from '../../stores/memory/tables.js';
-import type { WorkerEntry } from '../../ports/store.js';
+import type { Store, WorkerEntry } from '../../ports/store.js';
 import type { Call } from '../network.js';
 import type { Host } from '../host.js';
 import { KEY_LIMIT, RATE } from '../workload/tasks.js';
@@ -68,7 +68,7 @@ export class StoreWatch {
       const [{ worker }] = asked as [{ worker: { incarnation: string } }];
       this.#hosts.set(worker.incarnation, host);
     }
-    if (name === 'beat' || name === 'orphans') this.#lookAtLeases();
+    if (name === 'beat' || name === 'orphans' || name === 'resign') this.#lookAtLeases(name);
     if (name === 'purge') this.#lookAtPurged();
     if (name === 'commit' || name === 'putDlqItem') this.#lookAtLetters();
     const { feed, lastPosition } = this.tables;
@@ -201,8 +201,8 @@ export class StoreWatch {
     );
   }
 
-  /** A lease that is dead stays so, and dies only after its time, or with a successor. */
-  #lookAtLeases(): void {
+  /** A lease that is dead stays so, and dies only after its time, with a successor, or by resigning with empty hands. */
+  #lookAtLeases(call: keyof Store): void {
     const { verdict, now } = this.#parts;
     for (const [incarnation, lease] of this.tables.leases) {
       const before = this.#leases.get(incarnation);
@@ -219,8 +219,13 @@ export class StoreWatch {
       const successor = [...this.tables.leases.values()].some(
         ({ worker }) => worker.id === lease.worker.id && worker.incarnation > incarnation,
       );
-      verdict.expect(successor, 6, () => `${incarnation} was declared dead before its time`);
+      const resigned = call === 'resign' && !this.#holdsJobs(incarnation);
+      verdict.expect(successor || resigned, 6, () => `${incarnation} was declared dead before its time`);
     }
+  }
+
+  #holdsJobs(incarnation: string): boolean {
+    return [...this.live].some((jobId) => this.jobOf(jobId)?.worker?.incarnation === incarnation);
   }
 
   #lookAtLetters(): void {

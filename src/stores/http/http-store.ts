@@ -88,6 +88,7 @@ export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<
       const held = answer.held.map(({ job_id, attempt_id }) => ({ jobId: job_id, attemptId: attempt_id }));
       return { alive: answer.alive, leaseUntil: answer.lease_until, held, now: answer.now };
     },
+    resign: (worker) => post('lease', '/resign', { worker }),
     async claim({ worker, lanes, limit, hasSuspect = false, except = [] }) {
       type Taken = {
         alive: boolean;

@@ -1,4 +1,4 @@
-import { expireLease, renewLease, type JobRow, type Status } from '../../kernel/index.js';
+import { endLease, expireLease, renewLease, type JobRow, type Status } from '../../kernel/index.js';
 import { PawlError } from '../../errors.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Store } from '../../ports/store.js';
@@ -50,6 +50,13 @@ export function memoryStore({
       );
       const { leaseUntil } = renewed.ok ? renewed.lease : lease;
       return { now: now(), alive: renewed.ok, leaseUntil, held };
+    },
+    async resign({ incarnation }) {
+      const lease = leases.get(incarnation);
+      const holdsJobs = [...jobs.values()].some(({ row }) => row.incarnation === incarnation);
+      const ended = lease ? endLease(lease, { holdsJobs }) : null;
+      if (lease && ended) leases.set(incarnation, { ...lease, ...ended });
+      return { now: now(), resigned: ended !== null };
     },
     async orphans({ limit }) {
       for (const [incarnation, lease] of leases)

@@ -1,4 +1,4 @@
-import { expireLease, renewLease } from '../../kernel/index.js';
+import { endLease, expireLease, renewLease, type WorkerRef } from '../../kernel/index.js';
 import type { Beat, BeatReply, Loaded, Reply, WorkerEntry } from '../../ports/store.js';
 import type { UnreadableJobs } from '../unreadable-jobs.js';
 import { loadAll } from './load.js';
@@ -40,6 +40,22 @@ export async function beat(db: Queries, { worker, leaseMs, lanes }: Beat): Promi
     leaseUntil: renewed.ok ? renewed.lease.leaseUntil : lease.leaseUntil,
     held: held.map(({ job_id, attempt_id }) => ({ jobId: job_id, attemptId: attempt_id })),
   };
+}
+
+/** What it holds is looked at once no claim of it is under way. */
+export async function resign(
+  db: Queries,
+  { incarnation }: WorkerRef,
+): Promise<Reply<{ readonly resigned: boolean }>> {
+  const [stored] = await db.rows<StoredLease>(
+    'SELECT incarnation, lease_until, dead FROM pawl.workers WHERE incarnation = $1 FOR UPDATE',
+    [incarnation],
+  );
+  const held = await db.rows('SELECT 1 FROM pawl.jobs WHERE incarnation = $1 LIMIT 1', [incarnation]);
+  const lease = { leaseUntil: stored?.lease_until ?? 0, dead: stored?.dead ?? true };
+  const resigned = endLease(lease, { holdsJobs: held.length > 0 }) !== null;
+  if (resigned) await db.rows('UPDATE pawl.workers SET dead = true WHERE incarnation = $1', [incarnation]);
+  return { now: await db.now(), resigned };
 }
 
 /** Those that cannot be read are left alone, and are in nobody's way. */

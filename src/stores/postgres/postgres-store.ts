@@ -12,7 +12,7 @@ import { commitWithin } from './commit-within.js';
 import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { ownersOf } from './identities.js';
-import { beat, orphans, workers } from './leases.js';
+import { beat, orphans, resign, workers } from './leases.js';
 import { loadEach } from './load.js';
 import { effects, inboxes, putEffects, putMessages, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
@@ -121,6 +121,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
       session.recent.begin();
       return session.leasing((db) => beat(db, beating));
     },
+    resign: (worker) => session.leasing((db) => resign(db, worker)),
     async orphans(page) {
       unreadable.tell();
       return session.transaction((db) => orphans(db, unreadable, page));

@@ -1,4 +1,4 @@
-import { expireLease, must, renewLease } from '../../kernel/index.js';
+import { endLease, expireLease, must, renewLease, type WorkerRef } from '../../kernel/index.js';
 import type { Beat, BeatReply, Loaded, Reply, WorkerEntry } from '../../ports/store.js';
 import type { UnreadableJobs } from '../unreadable-jobs.js';
 import { load } from './load.js';
@@ -41,6 +41,18 @@ export function beat(db: Session, { worker, leaseMs, lanes }: Beat): BeatReply {
     leaseUntil: renewed.ok ? renewed.lease.leaseUntil : lease.leaseUntil,
     held,
   };
+}
+
+export function resign(db: Session, { incarnation }: WorkerRef): Reply<{ readonly resigned: boolean }> {
+  const stored = db.get<StoredLease & { holds: number }>(
+    `SELECT incarnation, lease_until, dead, EXISTS (SELECT 1 FROM jobs WHERE jobs.incarnation = workers.incarnation) AS holds
+     FROM workers WHERE incarnation = ?`,
+    incarnation,
+  );
+  const lease = { leaseUntil: stored?.lease_until ?? 0, dead: stored?.dead !== 0 };
+  const resigned = endLease(lease, { holdsJobs: stored?.holds === 1 }) !== null;
+  if (resigned) db.run('UPDATE workers SET dead = 1 WHERE incarnation = ?', incarnation);
+  return { now: db.now(), resigned };
 }
 
 /** Those that cannot be read are left alone, and are in nobody's way. */

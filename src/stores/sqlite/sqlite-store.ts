@@ -11,7 +11,7 @@ import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import type { Database } from './driver.js';
-import { beat, orphans, workers } from './leases.js';
+import { beat, orphans, resign, workers } from './leases.js';
 import { load } from './load.js';
 import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
@@ -78,6 +78,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
       db.recent.begin();
       return db.write(() => beat(db, beating));
     },
+    resign: (worker) => db.write(() => resign(db, worker)),
     async orphans(page) {
       unreadable.tell();
       return db.write(() => orphans(db, unreadable, page));

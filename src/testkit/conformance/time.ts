@@ -98,6 +98,25 @@ export const leases: Topic = {
           [['worker-a.1', true]],
         );
       },
+    'DEC-5 a worker that resigns is dead at once; one that holds jobs is not, and lives until its lease ends':
+      async (rig) => {
+        const busy = rig.worker('worker-a');
+        const idle = rig.worker('worker-b');
+        await rig.running('job_lease_5');
+        await rig.store.beat({ worker: idle, leaseMs: 30_000, lanes: [] });
+        equal((await rig.store.resign(busy)).resigned, false);
+        equal((await rig.store.resign(idle)).resigned, true);
+        equal((await rig.store.resign(idle)).resigned, false);
+        equal((await rig.store.resign(rig.worker('worker-x'))).resigned, false);
+        const { workers } = await rig.store.workers({ incarnations: null });
+        deepStrictEqual(
+          workers.map(({ worker }) => worker),
+          [busy],
+        );
+        equal((await rig.store.beat({ worker: busy, leaseMs: 30_000, lanes: [] })).alive, true);
+        equal((await rig.store.beat({ worker: idle, leaseMs: 30_000, lanes: [] })).alive, false);
+        deepStrictEqual((await rig.store.orphans({ limit: 10 })).jobs, []);
+      },
     'a waiting job has no holder and is never an orphan': async (rig) => {
       const { attemptId } = await rig.running('job_lease_3');
       await rig.give('job_lease_3', command('begin-wait', { attemptId: attemptId ?? '' }));
