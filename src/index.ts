@@ -20,6 +20,7 @@ export type { RetentionOptions } from './client/retention-options.js';
 export type { StandardSchema } from './client/standard-schema.js';
 export { task } from './client/task.js';
 export type { Task, TaskOptions } from './client/task.js';
+export { runEndOf, type RunEnd } from './contracts/run-end.js';
 export { selectRuns, type RunFilter } from './contracts/run-list.js';
 export { applyRunPatch, newRun, runSummary } from './contracts/run-patch.js';
 export type { HostPatch, RunPatch, StepPatch } from './contracts/run-patch.js';

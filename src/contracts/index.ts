@@ -15,6 +15,7 @@ export * from './jobs.js';
 export * from './log-event.js';
 export * from './machine.js';
 export * from './run-state.js';
+export * from './run-end.js';
 export * from './run-list.js';
 export * from './run-patch.js';
 export * from './run-state-steps.js';

@@ -2,6 +2,7 @@ import {
   newRunId,
   pawl,
   PawlError,
+  runEndOf,
   runStates,
   systemClock,
   jsonLogger,
@@ -14,6 +15,7 @@ import {
   type Notifier,
   type Pawl,
   type Recorder,
+  type RunEnd,
   type RunSnapshot,
   type RunState,
   type RunStates,
@@ -206,12 +208,6 @@ function pause(
   });
 }
 
-const STATUS: Readonly<Record<string, RunState>> = {
-  succeeded: 'success',
-  failed: 'failed',
-  cancelled: 'canceled',
-};
-
 type Answering = {
   readonly runs: RunStates | null;
   readonly job: JobHandle<ApplyResult>;
@@ -229,21 +225,15 @@ async function answer({ runs, job, ended, log }: Answering): Promise<Applied> {
     const run = runs && (await runs.find(job.id).catch(unreadable));
     return { runId: job.id, status: 'running', run, exported: {} };
   }
-  const status = STATUS[ended.status] ?? 'failed';
-  const run = runs && (await settled(runs, { runId: job.id, status, ended }).catch(unreadable));
+  const end: RunEnd = runEndOf(ended) ?? { status: 'failed', message: null, error: null };
+  const run = runs && (await settled(runs, job.id, end).catch(unreadable));
   const { exported = {} } = ended.result === null ? {} : (JSON.parse(ended.result) as Partial<ApplyResult>);
-  return { runId: job.id, status: run?.status ?? status, run, exported };
+  return { runId: job.id, status: run?.status ?? end.status, run, exported };
 }
 
 /** A job that ended otherwise than by its handler, such as by a cancel, has not told the state of the run. */
-async function settled(
-  runs: RunStates,
-  { runId, status, ended }: { runId: string; status: RunState; ended: Job },
-): Promise<RunSnapshot | null> {
+async function settled(runs: RunStates, runId: string, end: RunEnd): Promise<RunSnapshot | null> {
   const before = await runs.find(runId);
   if (before === null || before.finished_at !== null) return before;
-  const message = ended.failure?.message ?? null;
-  const error = ended.failure && { code: ended.failure.code, message: ended.failure.message };
-  const end = status === 'success' || status === 'canceled' ? status : 'failed';
-  return (await runs.end(runId, { status: end, message, error })) ?? runs.find(runId);
+  return (await runs.end(runId, end)) ?? runs.find(runId);
 }

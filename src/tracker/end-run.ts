@@ -1,4 +1,4 @@
-import { hasEnded, utc, type RunSnapshot, type StepPatch } from '../contracts/index.js';
+import { endPatch, hasEnded, utc, type RunSnapshot } from '../contracts/index.js';
 import type { Clock } from '../ports/clock.js';
 import type { RunFinish } from '../ports/recorder.js';
 import type { RunStateStore } from '../ports/run-state-store.js';
@@ -8,34 +8,11 @@ import { changeRun } from './change-run.js';
 export function endRun(
   store: RunStateStore,
   runId: string,
-  { clock, ...end }: RunFinish & { clock: Pick<Clock, 'now'> },
+  { clock, status, message = null, error = null }: RunFinish & { clock: Pick<Clock, 'now'> },
 ): Promise<RunSnapshot | null> {
   const at = utc(clock.now());
   return changeRun(store, runId, {
     clock,
-    change: (run) => (hasEnded(run.status) ? null : endOf(run, { ...end, at })),
+    change: (run) => (hasEnded(run.status) ? null : endPatch(run, { status, message, error, at })),
   });
-}
-
-function endOf(run: RunSnapshot, { status, message = null, error = null, at }: RunFinish & { at: string }) {
-  const ended = { status: 'interrupted', finished_at: at } as const;
-  const steps = run.steps.flatMap(({ name, status: of, hosts }): StepPatch[] => {
-    const open = Object.entries(hosts).filter(([, host]) => host.status === 'running');
-    if (of !== 'running' && open.length === 0) return [];
-    return [
-      {
-        name,
-        ...(of === 'running' ? ended : {}),
-        hosts: Object.fromEntries(open.map(([host]) => [host, ended])),
-      },
-    ];
-  });
-  return {
-    status,
-    message,
-    finished_at: at,
-    ...(status === 'interrupted' ? { interrupted_reason: message } : {}),
-    ...(error === null ? {} : { last_error: error }),
-    steps,
-  };
 }

@@ -135,3 +135,29 @@ test('RST-13 template.render does not put a file into a folder of that name', as
   expect(readdirSync(folder)).toEqual(['dest']);
   expect(readdirSync(join(folder, 'dest'))).toEqual([]);
 });
+
+test('RST-9 a run that is given up while nobody works on it ends as interrupted, with the reason', async () => {
+  const folder = newFolder();
+  const store = `sqlite:${join(folder, 'pawl.db')}`;
+  const lines = "steps: [{ name: long, action: cmd.run, args: { cmd: [sleep, '60'] } }]";
+  const stopping = new AbortController();
+  const options = { folder, store, runs: store, runId: 'run_given_up_1', hosts: ONE_HOST };
+  const stopped = await applyText(lines, {
+    ...options,
+    drain: 0,
+    signal: stopping.signal,
+    recorders: [{ hostStart: () => stopping.abort() }],
+  });
+  expect(stopped.status).toBe('running');
+  const app = await pawl({ store, log: SILENT });
+  await app.abandon('run_given_up_1', { by: 'ann', reason: 'its machine is gone' });
+  await app.close();
+  const { status, run } = await applyText(lines, options);
+  expect(status).toBe('interrupted');
+  expect(run).toMatchObject({
+    status: 'interrupted',
+    interrupted_reason: run?.message,
+    last_error: { code: 'ABANDONED' },
+    steps: [{ name: 'long', status: 'interrupted', hosts: { a: { status: 'interrupted' } } }],
+  });
+});
