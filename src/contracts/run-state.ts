@@ -115,6 +115,16 @@ export function stepCallbacks(changes: readonly Change[], rev: number): RunCallb
   );
 }
 
+/** The callback that tells of what was found out later about a run, whose status stays what it is. */
+export function findingCallback(
+  job: Job,
+  { at, version }: { readonly at: string; readonly version: number },
+): RunCallback {
+  const { jobId: run_id, task: workflow_name } = job.spec;
+  const status = runState.project(job);
+  return { run_id, workflow_name, status, step: null, host: null, timestamp: at, error: null, version };
+}
+
 function callbackOf(
   { event, after }: Change,
   { status, step, error }: Pick<RunCallback, 'status' | 'step' | 'error'>,

@@ -5,6 +5,7 @@ import { toMs, type Duration } from './duration.js';
 import type { Engine } from './engine.js';
 import { writeEvidence, type EvidenceSink } from './evidence/evidence-sink.js';
 import { noteAttempts } from './run-attempts.js';
+import { forgetFindings } from './runs/run-finding.js';
 
 /**
  * How long finished jobs are kept. Those with an open dead letter stay until somebody has dealt with it, and those whose record another
@@ -63,6 +64,7 @@ export function retentionSweep(engine: Engine, retention: Retention): () => Prom
     const jobs = written.filter(({ jobId }) => free.has(jobId));
     // The last round of a sweep always comes here: keys expire even where no job does.
     if (jobs.length > 0 || next === null) await engine.store.purge({ jobs, identityTtlMs });
+    if (next === null) await forgetFindings(engine);
     after = next;
     return next !== null;
   };

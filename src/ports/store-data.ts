@@ -210,7 +210,8 @@ export type RecordKind =
   | 'reply'
   | 'rate'
   | 'task_key'
-  | 'attempts';
+  | 'attempts'
+  | 'finding';
 export type RecordRef = { readonly kind: RecordKind; readonly tenantId: string; readonly id: string };
 export type StoredRecord = RecordRef & {
   /** One more with every change. */

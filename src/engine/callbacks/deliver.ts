@@ -153,6 +153,7 @@ export class CallbackDelivery {
 
   async #payloads(subscription: Subscription, body: CallbackBody): Promise<readonly unknown[]> {
     if ('alert' in body) return [body.alert];
+    if ('run' in body) return [body.run];
     try {
       return callbacksOf(subscription, changesOf(await readLog(this.#engine.store, body.jobId)), body.rev);
     } catch (error) {

@@ -1,4 +1,4 @@
-import { mayMoveSteps, type ContractName } from '../../contracts/index.js';
+import { mayMoveSteps, type ContractName, type RunCallback } from '../../contracts/index.js';
 import type { Event, Timestamp } from '../../kernel/index.js';
 import type { Clock } from '../../ports/clock.js';
 import type { NewOutboxEntry, Store } from '../../ports/store.js';
@@ -129,6 +129,21 @@ export class Subscriptions {
       });
   }
 
+  /** The callbacks that tell of what was found out about a run: one contract alone has words for that. */
+  findingLetters({ tenantId, task }: { tenantId: string; task: string }, run: RunCallback): NewOutboxEntry[] {
+    const interested = this.#byTenant.get(tenantId) ?? [];
+    const dueAt = this.#from.now();
+    return interested
+      .filter(({ contract, events }) => contract === 'run-state' && events.includes('status'))
+      .filter(({ tasks }) => tasks?.includes(task) ?? true)
+      .map(({ id }) => {
+        const body: CallbackBody = { tenantId, subscriptionId: id, run, at: dueAt };
+        // The version is beyond the last revision of the log, and so no commit's.
+        const entryId = `${id}:${run.run_id}:${orderly(run.version)}`;
+        return { entryId, kind: 'callback', dueAt, body: JSON.stringify(body) };
+      });
+  }
+
   /** The callbacks that tell of an alert. */
   alertLetters(alert: AlertPayload): NewOutboxEntry[] {
     const { tenant_id: tenantId, alert_id, event, cleared_at } = alert;
@@ -153,11 +168,15 @@ function orderly(rev: number): string {
 }
 
 /**
- * What an entry of the outbox says: which commit to tell of, whose meaning is worked out when it is sent; or an alert,
- * which is small, and may be gone by then.
+ * What an entry of the outbox says: which commit to tell of, whose meaning is worked out when it is sent; or an alert, or
+ * what was found out about a run, which are small, and may be gone by then.
  */
 export type CallbackBody = {
   readonly tenantId: string;
   readonly subscriptionId: string;
   readonly at: Timestamp;
-} & ({ readonly jobId: string; readonly rev: number } | { readonly alert: AlertPayload });
+} & (
+  | { readonly jobId: string; readonly rev: number }
+  | { readonly alert: AlertPayload }
+  | { readonly run: RunCallback }
+);
