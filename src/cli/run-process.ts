@@ -23,6 +23,8 @@ export type Roles = {
   /** Ends with the process that started it. */
   readonly untilInputEnds: boolean;
   readonly json: boolean;
+  /** Where the states of runs are that it serves; null or not said: beside the jobs. */
+  readonly runs?: string | null;
 };
 
 /** A server, a worker or both, until a signal ends it: requests and jobs under way get their time to end. */
@@ -49,7 +51,8 @@ export async function runProcess(shell: Shell, settings: Settings, roles: Roles)
     if (roles.serves) {
       // The table of routes takes longer to load than all the rest, and most commands have no use for it.
       const { serve } = await import('../http/serve.js');
-      serving = await serve(app, { ...settings.server, defaultTask: settings.defaultTask });
+      const runs = roles.runs === null ? {} : defined({ runs: roles.runs });
+      serving = await serve(app, { ...settings.server, ...runs, defaultTask: settings.defaultTask });
     }
     if (roles.health) {
       const inside = Pawl.inside(app);

@@ -39,6 +39,7 @@ type Parts = {
   readonly tracing: Tracing | null;
   readonly retention: Retention | null;
   readonly session: RemoteSession | null;
+  readonly storeUrl: string | null;
 };
 
 /** `started`: once it works, or could not begin to. */
@@ -50,6 +51,8 @@ export type Inside = {
   /** Whether its worker is able to work; null while it has none. */
   readonly isWorking: () => boolean | null;
   readonly retention: Retention | null;
+  /** Where the store is that was opened for it; null for a server's, and for one that was open already. */
+  readonly storeUrl: string | null;
 };
 
 /** How long calls under way may take to end when the application is closed. */
@@ -71,6 +74,7 @@ export class Pawl {
   readonly #tracing: Tracing | null;
   readonly #retention: Retention | null;
   readonly #session: RemoteSession | null;
+  readonly #storeUrl: string | null;
   readonly schedules: Schedules;
   readonly deadLetters: DeadLetters;
   readonly callbacks: Callbacks;
@@ -82,13 +86,14 @@ export class Pawl {
   #stopped: Promise<boolean> = Promise.resolve(true);
   #closed: Promise<void> | null = null;
 
-  constructor(engine: Engine, { tasks, hooks, tracing, retention, session }: Parts) {
+  constructor(engine: Engine, { tasks, hooks, tracing, retention, session, storeUrl }: Parts) {
     this.#engine = engine;
     this.#tasks = tasks;
     this.#hooks = hooks;
     this.#tracing = tracing;
     this.#retention = retention;
     this.#session = session;
+    this.#storeUrl = storeUrl;
     this.schedules = new Schedules(engine);
     this.deadLetters = new DeadLetters(engine);
     this.callbacks = new Callbacks(engine);
@@ -103,6 +108,7 @@ export class Pawl {
       tasks: app.#tasks.map(({ definition }) => definition),
       isWorking: () => app.#working && app.#working.worker.isAble,
       retention: app.#retention,
+      storeUrl: app.#storeUrl,
     };
   }
 

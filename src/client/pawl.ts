@@ -89,7 +89,8 @@ export async function pawl(options: PawlOptions): Promise<Pawl> {
   const courier = options.courier ?? httpCourier({ allowPrivate: false, ...options.callbacks, clock });
   const engine = new Engine({ store: opened, clock, random, log, courier, alerts });
   const { hooks = {}, tracing = null } = options;
-  const app = new Pawl(engine, { tasks, hooks, tracing, retention, session });
+  const storeUrl = typeof store === 'string' && session === null ? store : null;
+  const app = new Pawl(engine, { tasks, hooks, tracing, retention, session, storeUrl });
   try {
     // Its first answer sets the clock.
     await engine.subscriptions.refresh();

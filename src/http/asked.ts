@@ -92,6 +92,10 @@ export class Asked implements ApiRequest<unknown, unknown, unknown> {
     return this.#backend.door;
   }
 
+  get runs(): Backend['runs'] {
+    return this.#backend.runs;
+  }
+
   get isWorking(): () => boolean | null {
     return this.#backend.isWorking;
   }

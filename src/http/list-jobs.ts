@@ -27,26 +27,57 @@ export async function listJobs<S extends string>(
   contract: Contract<S>,
   { tenantId, status, task, limit, cursor }: ListQuery<S> & { readonly tenantId: string },
 ): Promise<{ readonly jobs: readonly Job[]; readonly next: string | null }> {
-  const statuses: readonly Status[] | null = status === undefined ? null : contract.statusesOf(status);
-  const most = status === undefined ? limit : Math.max(limit, PAGE);
-  const jobs: Job[] = [];
-  let after = cursor ?? null;
+  const asked = {
+    tenantId,
+    statuses: status === undefined ? null : contract.statusesOf(status),
+    task: task ?? null,
+    limit,
+    cursor: cursor ?? null,
+    mayNotFit: status !== undefined,
+  };
+  const { shown, next } = await listShown(engine, asked, async (job) =>
+    status === undefined || contract.project(job) === status ? job : null,
+  );
+  return { jobs: shown, next };
+}
+
+type Asked = {
+  readonly tenantId: string;
+  readonly statuses: readonly Status[] | null;
+  readonly task: string | null;
+  readonly limit: number;
+  readonly cursor: string | null;
+  /** Whether some of what the store lists may not fit. */
+  readonly mayNotFit: boolean;
+};
+
+/** The same, of jobs as they are shown; null: this one does not fit. */
+export async function listShown<T>(
+  engine: Engine,
+  { tenantId, statuses, task, limit, cursor, mayNotFit }: Asked,
+  show: (job: Job) => Promise<T | null>,
+): Promise<{ readonly shown: readonly T[]; readonly next: string | null }> {
+  const most = mayNotFit ? Math.max(limit, PAGE) : limit;
+  const shown: T[] = [];
+  let after = cursor;
   for (let looked = 0; looked < MOST_LOOKED_AT; looked += most) {
-    const page = { tenantId, statuses, task: task ?? null, limit: most, cursor: after };
+    const page = { tenantId, statuses, task, limit: most, cursor: after };
     const { rows, places, next } = await engine.store.list(page).catch(refused);
-    const fitting = (await load(engine, rows)).filter(
-      (job) => status === undefined || contract.project(job) === status,
-    );
-    const taken = fitting.slice(0, limit - jobs.length);
-    jobs.push(...taken);
-    if (taken.length < fitting.length) {
-      const last = rows.findIndex(({ jobId }) => jobId === taken.at(-1)?.spec.jobId);
-      return { jobs, next: places[last] ?? null };
+    const jobs = await load(engine, rows);
+    let last = -1;
+    for (let at = 0; at < jobs.length; at += AT_ONCE) {
+      const part = jobs.slice(at, at + AT_ONCE);
+      for (const [index, one] of (await Promise.all(part.map(show))).entries()) {
+        if (one === null) continue;
+        if (shown.length === limit) return { shown, next: places[last] ?? null };
+        shown.push(one);
+        last = rows.findIndex(({ jobId }) => jobId === part[index]?.spec.jobId);
+      }
     }
     after = next;
-    if (after === null || jobs.length === limit) break;
+    if (after === null || shown.length === limit) break;
   }
-  return { jobs, next: after };
+  return { shown, next: after };
 }
 
 /** Of what a list is asked with, only its cursor can be no option of the store's. */

@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 import type { FeedHub } from './feed-hub.js';
 import type { Metrics } from './metrics.js';
+import type { RunStatesBeside } from './run-states-beside.js';
 import type { WorkerDesk } from './worker-protocol/worker-desk.js';
 
 /** On whose behalf a request is made. The tenant comes from the key alone. */
@@ -39,6 +40,8 @@ export type Backend = {
   /** Where workers are served that reach the store through this server. */
   readonly desk: WorkerDesk;
   readonly door: Door;
+  /** Where the states of runs are kept that are tracked. */
+  readonly runs: RunStatesBeside;
   /** Whether the worker of this process is able to work; null where there is none. */
   readonly isWorking: () => boolean | null;
   /** Fires when the server closes: streams end. */

@@ -7,6 +7,7 @@ import { atMost } from '../engine/at-most.js';
 import { Bell } from '../engine/bell.js';
 import { repeat } from '../engine/repeat.js';
 import { PawlError } from '../errors.js';
+import type { RunStateStore } from '../ports/run-state-store.js';
 import type { TaskDefinition } from '../worker/task-definition.js';
 import { Api } from './api.js';
 import { Doorkeeper, isLoopback } from './auth.js';
@@ -15,6 +16,7 @@ import { FeedHub } from './feed-hub.js';
 import { forgetOldAnswers } from './first-answers.js';
 import { LoopLag } from './loop-lag.js';
 import { Metrics } from './metrics.js';
+import { RunStatesBeside } from './run-states-beside.js';
 import { ROUTES } from './route-table.js';
 import { WorkerDesk } from './worker-protocol/worker-desk.js';
 
@@ -29,6 +31,8 @@ export type ServeOptions = {
   readonly dashboard?: string | false;
   /** False: somebody else sees to recovery, timers and mail for remote workers. Otherwise a server without a worker does. */
   readonly upkeep?: boolean;
+  /** Where the states of runs are kept that are tracked: beside the jobs, unless said otherwise. */
+  readonly runs?: string | RunStateStore;
 };
 
 export type Serving = {
@@ -51,7 +55,7 @@ const DRAIN_MS = 5_000;
 /** Opens an application to HTTP. */
 export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serving> {
   const { host = DEFAULT_HOST, port = DEFAULT_PORT, defaultTask = DEFAULT_TASK, upkeep = true } = options;
-  const { engine, tasks, isWorking, retention } = Pawl.inside(app);
+  const { engine, tasks, isWorking, retention, storeUrl } = Pawl.inside(app);
   const allowsLocal = isLoopback(host);
   const doorkeeper = new Doorkeeper(engine, { allowsLocal });
   if (!allowsLocal && !(await doorkeeper.hasValidKeys())) {
@@ -67,6 +71,7 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
   lag.start();
   const seesToUpkeep = () => upkeep && isWorking() === null;
   const desk = new WorkerDesk(engine, { seesToUpkeep, retention });
+  const runs = new RunStatesBeside(engine, options.runs ?? storeUrl);
   const backend = {
     engine,
     tasks: byName(tasks),
@@ -75,6 +80,7 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
     metrics: new Metrics(engine, { lag, streams: () => feed.listeners }),
     desk,
     door: doorkeeper,
+    runs,
     isWorking,
     closing: closing.signal,
   };
@@ -98,7 +104,7 @@ export async function serve(app: Pawl, options: ServeOptions = {}): Promise<Serv
       // A store that does not answer must not keep a process from ending.
       const swept = sweep.stop();
       await shut(server, engine);
-      await atMost(engine.alarms, DRAIN_MS, Promise.all([swept, desk.close()]));
+      await atMost(engine.alarms, DRAIN_MS, Promise.all([swept, desk.close(), runs.close()]));
     },
   };
 }

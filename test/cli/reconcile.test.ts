@@ -8,7 +8,7 @@ import { cliOn } from './in-process.js';
 
 const FINDING = ['--outcome', 'success', '--reason', 'the release is live', '--by', 'ann'];
 
-test('RST-15 a run of the engine’s own is not reconciled, and the error says why and what to do instead', async () => {
+test('RST-15 a run of the engine’s own is reconciled like one that is tracked, and only if it is interrupted', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'pawl-reconcile-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'pawl.db');
@@ -16,18 +16,25 @@ test('RST-15 a run of the engine’s own is not reconciled, and the error says w
   const { attemptId } = await rig.running('run_aborted', { recovery: 'abort' });
   await rig.give('run_aborted', command('interrupt', { attemptId: attemptId ?? '' }));
   await rig.create('run_queued');
-  const dlqId = (await rig.load('run_aborted')).job.deadLetter?.dlqId ?? '';
+  const { job } = await rig.load('run_aborted');
   await rig.stop();
 
   const pawl = cliOn(`sqlite:${path}`);
-  expect(await pawl.json('runs', 'show', 'run_aborted')).toMatchObject({ status: 'interrupted' });
-  const { code, err } = await pawl('runs', 'reconcile', 'run_aborted', ...FINDING);
-  expect(code).toBe(3);
-  expect(err).toContain("INVALID_TRANSITION: run run_aborted is interrupted, but it is the engine's own");
-  expect(err).toContain(`pawl dlq discard ${dlqId}`);
-  expect((await pawl('dlq', 'discard', dlqId, '--reason', 'the release is live', '--by', 'ann')).code).toBe(
-    0,
-  );
+  const before = await pawl.json('runs', 'show', 'run_aborted');
+  expect(before).toMatchObject({ status: 'interrupted', version: job.rev, reconciliation: null });
+  const { code, out } = await pawl('runs', 'reconcile', 'run_aborted', ...FINDING);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^reconciled +success by ann at .*: the release/m)]);
+  const run = await pawl.json<{ reconciliation: { at: string } }>('runs', 'show', 'run_aborted');
+  const { at } = run.reconciliation;
+  expect(run).toEqual({
+    ...before,
+    version: job.rev + 1,
+    updated_at: at,
+    reconciliation: { outcome: 'success', reason: 'the release is live', actor: 'ann', at },
+  });
+  // Its dead letter is another matter.
+  const dlqId = job.deadLetter?.dlqId ?? '';
+  expect((await pawl('dlq', 'discard', dlqId, '--reason', 'it is live', '--by', 'ann')).code).toBe(0);
 
   expect((await pawl('runs', 'reconcile', 'run_queued', ...FINDING)).err).toContain(
     'run run_queued is queued: only an interrupted run is reconciled',

@@ -11,6 +11,7 @@ import { LoopLag } from '../../src/http/loop-lag.js';
 import { Metrics } from '../../src/http/metrics.js';
 import { FeedHub } from '../../src/http/feed-hub.js';
 import type { Backend, Route } from '../../src/http/route.js';
+import { RunStatesBeside } from '../../src/http/run-states-beside.js';
 import { ROUTES } from '../../src/http/route-table.js';
 import { serve, type ServeOptions } from '../../src/http/serve.js';
 import { testApp, type TestApp, type TestAppOptions } from '../../src/testkit/index.js';
@@ -229,6 +230,7 @@ function openApi(app: Pawl, options: { defaultTask: string; allowsLocal: boolean
     metrics: new Metrics(engine, { lag: new LoopLag(), streams: () => feed.listeners }),
     desk: new WorkerDesk(engine, { seesToUpkeep: () => false, retention: null }),
     door: doorkeeper,
+    runs: new RunStatesBeside(engine, null),
     isWorking,
     closing: closing.signal,
   };

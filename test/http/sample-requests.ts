@@ -63,6 +63,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   'POST /api/v1/tasks': { schedule_type: 'at', scheduled_at: '2099-01-01T00:00:00Z' },
   'POST /api/v1/task-runs': { task_id: 'a-task' },
   'POST /api/v1/runs': { workflow_name: 'echo' },
+  'POST /api/v1/runs/:run_id/reconcile': { outcome: 'success', reason: 'it is live' },
   'PUT /api/v1/schedules/:schedule_id': { job_type: 'echo', schedule_type: 'every', every_ms: 60_000 },
   'POST /api/v1/callbacks': { url: 'https://example.com/hook' },
   'POST /api/v1/callbacks/dead/redrive': { entry_ids: ['no-entry'] },

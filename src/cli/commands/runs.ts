@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { jsonLogger } from '../../client/console-logger.js';
+import { reconcileJobRun } from '../../client/reconcile-job-run.js';
 import { runStates, type RunStates } from '../../client/run-states.js';
-import { runSnapshot, runState, type RunSnapshot, type RunState } from '../../contracts/index.js';
+import { runEndOf, runState, type RunSnapshot, type RunState } from '../../contracts/index.js';
 import type { Engine } from '../../engine/engine.js';
-import { readLog } from '../../engine/read-log.js';
+import { readRun } from '../../engine/runs/read-run.js';
 import { PawlError } from '../../errors.js';
-import { changesOf, isTerminal } from '../../kernel/index.js';
+import type { Job } from '../../kernel/index.js';
 import { storeOf } from '../config/settings.js';
 import { print } from '../console.js';
 import { withApp } from '../open-app.js';
@@ -113,68 +114,68 @@ function listRuns(shell: Shell, options: ListOptions): Promise<number> {
   });
 }
 
-/** A run that nobody tracks is a job all the same: then it is shown as the HTTP API shows it. */
+/** As the HTTP API shows it. One that is kept elsewhere is shown as it is kept, and its job is asked only if it is not there. */
 function showRun(shell: Shell, runId: string, options: Options): Promise<number> {
   return withRuns(shell, options, async (runs, askJobs) => {
-    const run = (await runs.find(runId)) ?? (await askJobs((engine) => ofJob(engine, runId)));
+    const kept = await runs.find(runId);
+    const isElsewhere = kept !== null && options.runs !== undefined;
+    const run = isElsewhere ? kept : await askJobs((engine) => ofJob(engine, { runId, runs, kept }));
     print(shell.console, { json: options.json ?? false, data: run, text: runSheet(run) });
     return 0;
   });
 }
 
-async function ofJob(engine: Engine, runId: string): Promise<RunSnapshot> {
-  const { found } = await engine.store.load(runId);
-  if (found === null) throw new PawlError('JOB_NOT_FOUND', { detail: `there is no run ${runId}` });
-  const changes = changesOf(await readLog(engine.store, runId));
-  return runSnapshot(changes.at(-1)?.after ?? found.job, changes);
+type Sought = { readonly runId: string; readonly runs: RunStates; readonly kept: RunSnapshot | null };
+
+/** A run that nobody tracks is a job all the same; and one that is tracked need not be one. */
+async function ofJob(engine: Engine, { runId, runs, kept }: Sought): Promise<RunSnapshot> {
+  const job = await jobOf(engine, runId);
+  if (job !== null) return readRun(engine, runs, job);
+  if (kept !== null) return kept;
+  throw new PawlError('JOB_NOT_FOUND', { detail: `there is no run ${runId}` });
 }
 
+async function jobOf(engine: Engine, runId: string): Promise<Job | null> {
+  return (await engine.store.load(runId)).found?.job ?? null;
+}
+
+/** A run whose job has come to another end than an interruption has ended like that: it is not archived, but told so. */
 function interruptRuns(shell: Shell, options: Options & { readonly reason: string }): Promise<number> {
   return withRuns(shell, options, async (runs, askJobs) => {
-    const ids = await askJobs((engine) =>
-      runs.markInterrupted(options.reason, { isAlive: (runId) => isAlive(engine, runId) }),
+    const ended: { readonly run_id: string; readonly status: RunState }[] = [];
+    const archived = await askJobs((engine) =>
+      runs.markInterrupted(options.reason, {
+        async isAlive(runId) {
+          const job = await jobOf(engine, runId);
+          const end = job && runEndOf(job);
+          if (job === null || end?.status === 'interrupted') return false;
+          const run = end && (await runs.end(runId, end));
+          if (run) ended.push({ run_id: runId, status: run.status });
+          return true;
+        },
+      }),
     );
-    const text = ids.length === 0 ? 'Nothing to archive.' : ids.map((id) => `Archived ${id}.`).join('\n');
-    print(shell.console, { json: options.json ?? false, data: { run_ids: ids }, text });
+    const lines = [
+      ...archived.map((id) => `Archived ${id}.`),
+      ...ended.map(({ run_id, status }) => `Ended ${run_id} as its job had: ${status}.`),
+    ];
+    const text = lines.length === 0 ? 'Nothing to archive.' : lines.join('\n');
+    print(shell.console, { json: options.json ?? false, data: { run_ids: archived, ended }, text });
     return 0;
   });
 }
 
-async function isAlive(engine: Engine, runId: string): Promise<boolean> {
-  const { found } = await engine.store.load(runId);
-  return found !== null && !isTerminal(found.job.status);
-}
-
+/** Runs that are kept elsewhere may have no store of jobs; and a run that is tracked need not have a job. */
 function reconcileRun(shell: Shell, runId: string, options: ReconcileOptions): Promise<number> {
   const { outcome, reason, by: actor, json = false } = options;
+  const finding = { outcome, reason, actor };
   return withRuns(shell, options, async (runs, askJobs) => {
-    const run = await runs.reconcile(runId, { outcome, reason, actor }).catch(async (error: unknown) => {
-      const isUntracked = error instanceof PawlError && error.code === 'JOB_NOT_FOUND';
-      // Runs that are kept elsewhere may have no store of jobs.
-      if (!isUntracked || options.runs !== undefined) throw error;
-      throw await askJobs((engine) => engineRun(engine, runId));
-    });
+    const ofItsJob = async (engine: Engine): Promise<RunSnapshot> => {
+      const job = await jobOf(engine, runId);
+      return job === null ? runs.reconcile(runId, finding) : reconcileJobRun(engine, { job, runs }, finding);
+    };
+    const run = await (options.runs === undefined ? askJobs(ofItsJob) : runs.reconcile(runId, finding));
     print(shell.console, { json, data: run, text: runSheet(run) });
     return 0;
-  });
-}
-
-/** Why a run that nobody tracks is not reconciled: nothing is added to a job once it has ended. What there is to do is done elsewhere. */
-async function engineRun(engine: Engine, runId: string): Promise<PawlError> {
-  const { found } = await engine.store.load(runId);
-  if (found === null) return new PawlError('JOB_NOT_FOUND', { detail: `there is no run ${runId}` });
-  const { job } = found;
-  const status = runState.project(job);
-  const dlqId = job.deadLetter?.dlqId ?? null;
-  const instead =
-    dlqId === null
-      ? ''
-      : `. Its dead letter is there for what was found out: pawl dlq discard ${dlqId} --reason <text>, or pawl dlq requeue ${dlqId} to have it done again`;
-  return new PawlError('INVALID_TRANSITION', {
-    detail:
-      status === 'interrupted'
-        ? `run ${runId} is interrupted, but it is the engine's own: its record is the log of job ${runId}, which has ended, and only a run that is tracked can be reconciled${instead}`
-        : `run ${runId} is ${status}: only an interrupted run is reconciled`,
-    details: { from: status, to: status },
   });
 }

@@ -7,6 +7,7 @@ type Options = ProcessFlags & {
   readonly work?: boolean;
   readonly narrate?: boolean;
   readonly untilInputEnds?: boolean;
+  readonly runs?: string;
 };
 
 export const registerServer: Register = (program, shell) => {
@@ -16,6 +17,7 @@ export const registerServer: Register = (program, shell) => {
     'Open the HTTP API. Jobs are run elsewhere, unless --work is given.',
   )
     .option('--work', 'run jobs here too')
+    .option('--runs <url>', 'where the states of runs are kept, if not beside the jobs')
     .action((files: string[], options: Options) => shell.ends(run(shell, files, options)));
   processOptions(workerOptions(serverOptions(server)));
   examples(
@@ -27,7 +29,7 @@ export const registerServer: Register = (program, shell) => {
 
 async function run(shell: Shell, files: readonly string[], options: Options): Promise<number> {
   const settings = await readSettings(options, files, shell);
-  const { work = false, narrate = false, untilInputEnds = false, json = false } = options;
+  const { work = false, narrate = false, untilInputEnds = false, json = false, runs = null } = options;
   return runProcess(shell, settings, {
     serves: true,
     works: work,
@@ -35,5 +37,6 @@ async function run(shell: Shell, files: readonly string[], options: Options): Pr
     narrates: narrate,
     untilInputEnds,
     json,
+    runs,
   });
 }

@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { runSnapshot as snapshotOf, runState as contract } from '../../contracts/index.js';
-import type { Engine } from '../../engine/engine.js';
+import { reconcileJobRun } from '../../client/reconcile-job-run.js';
+import { runState as contract, type RunState } from '../../contracts/index.js';
 import { cancelJob } from '../../engine/operator.js';
 import { ownJob } from '../../engine/own-job.js';
-import { readLog } from '../../engine/read-log.js';
+import { readRun } from '../../engine/runs/read-run.js';
 import { tryStartJobs } from '../../engine/start-jobs.js';
-import { changesOf, type Job } from '../../kernel/index.js';
 import { defined } from '../../engine/defined.js';
 import { jobId, optionalText, page, payload, text } from '../fields.js';
-import { listJobs } from '../list-jobs.js';
+import { listRuns } from '../list-runs.js';
 import { newJobOf } from '../new-job-of.js';
 import { created, ok, route } from '../route.js';
 import { started } from '../started.js';
@@ -35,7 +34,7 @@ export const runRoutes = [
     }),
     answers: { 201: runSnapshot, 200: runSnapshot },
     async handle(request) {
-      const { body, engine, caller } = request;
+      const { body, engine, caller, runs } = request;
       const asked = await newJobOf(request, {
         task: body.workflow_name,
         payload: body.input,
@@ -46,7 +45,7 @@ export const runRoutes = [
       });
       const [outcome] = await tryStartJobs(engine, [asked], caller);
       const { job, idempotentHit } = started(outcome, asked, NAMES);
-      const data = await snapshot(engine, job);
+      const data = await readRun(engine, await runs.open(), job);
       return idempotentHit ? ok(data) : created(data);
     },
   }),
@@ -62,15 +61,11 @@ export const runRoutes = [
       ...page,
     }),
     answers: { 200: z.strictObject({ runs: z.array(summary), next_cursor: z.string().nullable() }) },
-    async handle({ engine, caller: { tenantId }, query }) {
-      const { workflow_name: task, limit, cursor } = query;
-      const status = query.status as Parameters<typeof contract.statusesOf>[0] | undefined;
-      const found = await listJobs(engine, contract, { tenantId, status, task, limit, cursor });
-      const runs = found.jobs.map((job) => {
-        const { steps: _steps, ...rest } = snapshotOf(job, []);
-        return rest;
-      });
-      return ok({ runs, next_cursor: found.next });
+    async handle({ engine, caller: { tenantId }, query, runs }) {
+      const { workflow_name: name, limit, cursor } = query;
+      const status = query.status as RunState | undefined;
+      const found = await listRuns(engine, await runs.open(), { tenantId, status, name, limit, cursor });
+      return ok({ runs: found.runs, next_cursor: found.next });
     },
   }),
   route({
@@ -78,11 +73,12 @@ export const runRoutes = [
     path: `${ROOT}/:run_id`,
     access: 'viewer',
     contract: 'run-state',
-    summary: 'The snapshot of a run, with its steps and its latest error.',
+    summary: 'The snapshot of a run, with its steps, their hosts if it is tracked, and its latest error.',
     params: one,
     answers: { 200: runSnapshot },
-    async handle({ engine, caller, params }) {
-      return ok(await snapshot(engine, await ownJob(engine, params.run_id, caller)));
+    async handle({ engine, caller, params, runs }) {
+      const job = await ownJob(engine, params.run_id, caller);
+      return ok(await readRun(engine, await runs.open(), job));
     },
   }),
   route({
@@ -94,15 +90,24 @@ export const runRoutes = [
     params: one,
     body: z.strictObject({ reason: optionalText(1_000) }),
     answers: { 200: runSnapshot },
-    async handle({ engine, caller, params, body }) {
+    async handle({ engine, caller, params, body, runs }) {
       const job = await cancelJob(engine, params.run_id, { ...caller, reason: body.reason ?? null });
-      return ok(await snapshot(engine, job));
+      return ok(await readRun(engine, await runs.open(), job));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: `${ROOT}/:run_id/reconcile`,
+    access: 'operator',
+    contract: 'run-state',
+    summary: 'Record what was found out later about an interrupted run, which stays interrupted.',
+    params: one,
+    body: z.strictObject({ outcome: text(1_000), reason: text(1_000) }),
+    answers: { 200: runSnapshot },
+    async handle({ engine, caller, params, body, runs }) {
+      const job = await ownJob(engine, params.run_id, caller);
+      const finding = { ...body, actor: caller.actor };
+      return ok(await reconcileJobRun(engine, { job, runs: await runs.open() }, finding));
     },
   }),
 ];
-
-/** The log may have gone on since the job was read: both are of one moment if the job is its fold. */
-async function snapshot(engine: Engine, job: Job) {
-  const changes = changesOf(await readLog(engine.store, job.spec.jobId));
-  return snapshotOf(changes.at(-1)?.after ?? job, changes);
-}
