@@ -275,3 +275,11 @@ export type Purge = {
 /** What of a finished job may still grow, as whoever read it saw it: messages to it, and results of its effects. */
 export type PurgeGuard = { readonly inboxRev: number; readonly effects: number; readonly results: number };
 export type Purged = { readonly jobs: number; readonly identities: number };
+
+/** What is left of a job without its row. */
+export type Stray = {
+  /** The job's id. Where nothing that is left tells it, the place of its log, such as `log.job=17`. */
+  readonly jobId: string;
+  /** What its log still has; null: nothing, and only the list of jobs by the time of their creation names it. */
+  readonly revs: { readonly first: number; readonly last: number } | null;
+};

@@ -39,6 +39,7 @@ import type {
   AgedPage,
   Purge,
   Purged,
+  Stray,
 } from './store-data.js';
 
 export type * from './store-data.js';
@@ -215,6 +216,15 @@ export interface Store {
    * died long ago.
    */
   purge(purge: Purge): Promise<Reply<Purged>>;
+
+  /**
+   * Jobs whose row somebody has deleted, and not all that was theirs: a purge takes both. Looks at so many logs, whosever
+   * they are, so a page may be empty; each goes on behind the one before, and `next` is null after the last.
+   */
+  strays(page: {
+    after: string | null;
+    limit: number;
+  }): Promise<Reply<{ readonly strays: readonly Stray[]; readonly next: string | null }>>;
 
   /** Tells listeners of this store, wherever they run, that these lanes have work. A hint: it may get lost. */
   wake(lanes: readonly string[]): void;

@@ -142,6 +142,31 @@ describe('GUA-14 pawl verify', () => {
     expect([exported.code === 0, exported.err.includes(sick)]).toEqual([false, true]);
   });
 
+  test('GUA-14 a job whose row was deleted, and its log left, is broken, with exit code 1', async () => {
+    const copy = at('no-row.db');
+    const original = await openDatabase(database);
+    original.exec(`VACUUM INTO '${copy}'`);
+    original.close();
+    const [, gone = ''] = jobIds;
+    const db = await openDatabase(copy);
+    db.exec(`DELETE FROM jobs WHERE job_id = '${gone}'`);
+    db.close();
+    const { code, out } = await pawl(['verify', '--store', `sqlite:${copy}`]);
+    expect(code).toBe(1);
+    expect(out).toContain('The store does not hold: 1 of 3 jobs');
+    expect(out).toMatch(
+      new RegExp(`  ${gone}: its row is gone; revisions 1 to \\d of its log are still there\n`),
+    );
+    const asJson = await pawl(['verify', '--store', `sqlite:${copy}`, '--json']);
+    expect(asJson.code).toBe(1);
+    expect(JSON.parse(asJson.out)).toMatchObject({
+      holds: false,
+      jobs: 3,
+      broken_jobs: 1,
+      broken: [{ job_id: gone, holds: false, problem: expect.stringContaining('its row is gone') as string }],
+    });
+  });
+
   test('a file that is not there, and a head without a file, are wrong input', async () => {
     expect(await pawl(['verify', at('nowhere.jsonl')])).toMatchObject({
       code: 2,

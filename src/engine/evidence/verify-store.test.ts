@@ -64,6 +64,7 @@ describe('GUA-14 a store that somebody has changed', () => {
       'refund#1, entry 1, which no event intended',
     ],
     'the row': ["UPDATE jobs SET status = 'cancelled'", 'status differs'],
+    'the row that is gone': ['DELETE FROM jobs', 'its row is gone; revisions 1 to 5'],
     'what only lists show': ['UPDATE jobs SET priority = 9', 'priority differs'],
     'all log rows': ['DELETE FROM log', 'it has no log'],
     'a row that cannot be read': ["UPDATE jobs SET state = '{'", 'it cannot be read'],

@@ -2,6 +2,7 @@ import { PawlError } from '../../errors.js';
 import { InvariantViolation, type JobRow } from '../../kernel/index.js';
 import type { Store } from '../../ports/store.js';
 import { differingField, JobCheck } from './check-job.js';
+import { findStrays } from './find-strays.js';
 import { jobEvidence } from './job-evidence.js';
 
 export type JobVerdict = {
@@ -63,13 +64,24 @@ async function findProblem(store: Store, check: JobCheck, listed: JobRow | null)
   }
 }
 
-/** Checks every job of a store, page by page. Jobs that are deleted meanwhile are passed over. */
+/**
+ * Checks every job of a store, page by page. Jobs that are deleted meanwhile are passed over. What is left of jobs without
+ * a row is looked for in the whole store only: not all of it says whose it is.
+ */
 export async function verifyStore(
   store: Store,
   { tenantId = null, onProgress = () => undefined }: StoreVerifyOptions = {},
 ): Promise<StoreVerdict> {
   const told = { jobs: 0, commits: 0, events: 0, brokenJobs: 0 };
   const broken: JobVerdict[] = [];
+  const tell = (verdict: JobVerdict): void => {
+    told.jobs += 1;
+    told.commits += verdict.commits;
+    told.events += verdict.events;
+    if (verdict.holds) return;
+    told.brokenJobs += 1;
+    if (broken.length < MOST_TOLD) broken.push(verdict);
+  };
   let cursor: string | null = null;
   do {
     const page: Awaited<ReturnType<Store['list']>> = await store.list({
@@ -82,18 +94,13 @@ export async function verifyStore(
     for (let from = 0; from < page.rows.length; from += TOGETHER) {
       const rows = page.rows.slice(from, from + TOGETHER);
       for (const verdict of await Promise.all(rows.map((row) => verifyListed(store, row)))) {
-        if (verdict === null) continue;
-        told.jobs += 1;
-        told.commits += verdict.commits;
-        told.events += verdict.events;
-        if (verdict.holds) continue;
-        told.brokenJobs += 1;
-        if (broken.length < MOST_TOLD) broken.push(verdict);
+        if (verdict !== null) tell(verdict);
       }
       onProgress(told.jobs);
     }
     cursor = page.next;
   } while (cursor !== null);
+  if (tenantId === null) for await (const stray of findStrays(store)) tell(stray);
   return { holds: told.brokenJobs === 0, ...told, broken };
 }
 

@@ -41,6 +41,7 @@ const BESIDE_THE_STORE = [
   'deadOutbox',
   'aged',
   'purge',
+  'strays',
 ] as const satisfies readonly (keyof Store)[];
 
 /** What an application asked for that came to these first, and where a server answers it. */

@@ -9,6 +9,7 @@ import { claim, laneHeads } from './claim.js';
 import { save } from './commit.js';
 import { controls } from './controls.js';
 import { mailbox } from './mailbox.js';
+import { strays } from './strays.js';
 import { byText, loadKept, Tables } from './tables.js';
 import { tallies } from './tallies.js';
 
@@ -146,6 +147,7 @@ export function memoryStore({
     ...tallies(tables, now),
     ...mailbox(tables, now),
     ...controls(tables, now),
+    ...strays(tables, now),
     ...localWakeUps(),
     async close() {
       jobs.clear();

@@ -35,6 +35,7 @@ import {
 } from './schedules.js';
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
+import { strays } from './strays.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 import { notifiedWakeUps } from './wake-ups.js';
@@ -174,6 +175,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     deadOutbox: (page) => deadOutbox(single, page),
     aged: (page) => aged(single, page),
     purge: (asked) => session.transaction((db) => purge(db, asked)),
+    strays: (page) => strays(listed, page),
     wake: wakeUps.wake,
     listen: wakeUps.listen,
     async close() {

@@ -31,6 +31,7 @@ import {
 } from './schedules.js';
 import { sameFile } from './same-file.js';
 import { Session } from './session.js';
+import { strays } from './strays.js';
 import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 import { watchedWakeUps } from './wake-ups.js';
@@ -128,6 +129,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     deadOutbox: async (page) => deadOutbox(db, page),
     aged: async (page) => aged(db, page),
     purge: (asked) => db.write(() => purge(db, asked)),
+    strays: async (page) => strays(db, page),
     ...wakeUps,
     close: () => {
       stop();

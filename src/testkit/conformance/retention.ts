@@ -79,6 +79,7 @@ export const retention: Topic = {
       deepStrictEqual((await rig.store.effects('job_old_1')).results, []);
       deepStrictEqual((await rig.store.inbox('job_old_1')).messages, []);
       deepStrictEqual((await rig.store.counts({ tenantId: null })).counts, { queued: 1, cancelled: 1 });
+      deepStrictEqual((await rig.store.strays({ after: null, limit: 10 })).strays, []);
       deepStrictEqual(await purgeAll(rig, rig.clock.now()), { jobs: 0, identities: 0 });
     },
     'the feed goes on behind what was deleted': async (rig) => {
