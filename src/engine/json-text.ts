@@ -31,13 +31,13 @@ export function toJsonText(value: unknown, what: string): JsonText {
   return text;
 }
 
-/** Asked for texts with a null in them alone, which is how such a number would be written: most have none, and pay nothing. */
+/** Asked for texts with a null in them alone, which is how such a number or date would be written: most have none, and pay nothing. */
 function expectFinite(value: unknown, what: string): void {
   const found = notFinite(value);
   if (found === null) return;
   const path = found.path === '' ? 'the value' : found.path;
   throw new PawlError('INVALID_INPUT', {
-    detail: `${what} cannot be kept: ${path} is ${found.value}, which is no number in JSON`,
+    detail: `${what} cannot be kept: ${path} is ${found.value}, which JSON cannot hold`,
     details: { issues: [{ path: found.path, message: `is ${found.value}` }] },
   });
 }
