@@ -191,3 +191,17 @@ test('GUA-14 what a purge on SQLite leaves as a mark is no log', async () => {
   expect((await rig.store.feedEnd()).position).not.toBe('0');
   expect((await allStrays(rig.store, 1)).found).toEqual([]);
 });
+
+test('GUA-14 the log that the newest job on SQLite has left stands in the way of no start', async () => {
+  const { rig, ended, forget } = await ground('SQLite');
+  await ended('job_well_1');
+  await ended('job_gone_1');
+  await forget(['job_gone_1']);
+  await rig.create('job_new_1');
+  const items = await Promise.all(
+    ['job_new_2', 'job_new_3'].map((jobId) => rig.prepare(jobId, rig.createCommand(jobId))),
+  );
+  expect((await rig.store.commit(items)).replies).toMatchObject([{ ok: true }, { ok: true }]);
+  const { jobs, broken } = await verifyStore(rig.store);
+  expect([jobs, broken.map(({ jobId }) => jobId)]).toEqual([5, ['job_gone_1']]);
+});

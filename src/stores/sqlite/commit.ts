@@ -55,7 +55,7 @@ function saveAll(
   items: readonly CommitItem[],
   { hopeful }: { hopeful: boolean },
 ): CommitReply[] {
-  const writes = new Writes(db, { isForOne: items.length === 1 });
+  const writes = new Writes(db, { isForOne: hopeful && items.length === 1, hopeful });
   const replies = items.map((item) => {
     if (item.rev === 1) return create(db, writes, { item, hopeful });
     return (hopeful && changeKnown(db, writes, item)) || change(db, writes, item);

@@ -9,6 +9,9 @@ export class Overtaken extends Error {
   }
 }
 
+const LAST_ROW = 'SELECT ifnull(max(id), 0) AS id FROM jobs';
+const LAST_ROW_OR_LOG = `SELECT max((SELECT ifnull(max(id), 0) FROM jobs), (SELECT ifnull(max(job), 0) FROM log)) AS id`;
+
 /**
  * What one transaction writes to the log and to the rows of jobs, some of it at a time. New rows go first. Each list of values changes one
  * row or the transaction is undone, which makes keys and conditions into fences. Whoever reads flushes first.
@@ -21,10 +24,15 @@ export class Writes {
   /** One commit, and no more. */
   readonly isForOne: boolean;
   readonly #db: Session;
+  readonly #hopeful: boolean;
   #lastId: number | null = null;
 
-  constructor(db: Session, { isForOne = false }: { isForOne?: boolean } = {}) {
+  constructor(
+    db: Session,
+    { isForOne = false, hopeful = true }: { isForOne?: boolean; hopeful?: boolean } = {},
+  ) {
     this.#db = db;
+    this.#hopeful = hopeful;
     this.isForOne = isForOne;
     this.log = new Pending(db);
     this.rows = new Pending(db);
@@ -32,9 +40,12 @@ export class Writes {
     this.records = new Pending(db);
   }
 
-  /** Where the next new row goes. The transaction has the database to itself, so nobody else takes the place. */
+  /**
+   * Where the next new row goes. The transaction has the database to itself, so nobody else takes the place. Whoever hopes does
+   * not look whether a log is there already, of a row that somebody has deleted: its key tells.
+   */
   newId(): number {
-    this.#lastId ??= this.#db.get<{ id: number }>('SELECT ifnull(max(id), 0) AS id FROM jobs')?.id ?? 0;
+    this.#lastId ??= this.#db.get<{ id: number }>(this.#hopeful ? LAST_ROW : LAST_ROW_OR_LOG)?.id ?? 0;
     this.#lastId += 1;
     return this.#lastId;
   }
