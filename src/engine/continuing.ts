@@ -1,4 +1,3 @@
-import { PawlError } from '../errors.js';
 import type { Job, JobSpec } from '../kernel/index.js';
 import type { AgedJob, Identity } from '../ports/store.js';
 import { eachApart } from './each-apart.js';
@@ -21,15 +20,10 @@ export function continuing({ tenantId, continues }: Pick<JobSpec, 'tenantId' | '
 /** The entry of an effect with which a job stands in for what the one before has entered. */
 export const STAND_IN = 1;
 
-/** The job that has taken the place of this one: it goes on with that, or has begun from the start. A worker behind a server is not told. */
+/** The job that has taken the place of this one: it goes on with that, or has begun from the start. */
 export async function successorOf({ store }: Pick<Engine, 'store'>, job: JobRef): Promise<string | null> {
-  try {
-    const { jobIds } = await store.resolve([placeOf(job)]);
-    return jobIds[0] ?? null;
-  } catch (error) {
-    if (error instanceof PawlError && error.code === 'REMOTE_UNSUPPORTED') return null;
-    throw error;
-  }
+  const { jobIds } = await store.resolve([placeOf(job)]);
+  return jobIds[0] ?? null;
 }
 
 /** The same, if it goes on with what this one has recorded. */

@@ -10,6 +10,7 @@ import {
 } from '../kernel/index.js';
 import { consequencesOf } from '../engine/consequences.js';
 import type { Engine } from '../engine/engine.js';
+import { failureOf } from '../engine/failure-of.js';
 import { prepareCommit, type Extras } from '../engine/prepare-commit.js';
 import { hearSubscribers, sendOne } from '../engine/send.js';
 import type { CommitItem, CommitReply, Loaded } from '../ports/store.js';
@@ -77,6 +78,7 @@ export class Attempt {
   #replay: Replay;
   #commits = 0;
   #sending = false;
+  #isRefused = false;
   #end: AttemptEnd | null = null;
   #tellEnd!: (end: AttemptEnd) => void;
   /** Settled once the attempt can write no more. */
@@ -274,8 +276,21 @@ export class Attempt {
     const expected = this.isOver && isOutage;
     if (!expected)
       this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
-    this.lose('its commits cannot be saved');
+    if (error instanceof PawlError && !isOutage && !this.isOver && !this.#isRefused) this.#endRefused(error);
+    else this.lose('its commits cannot be saved');
   };
+
+  /**
+   * What is refused for what it says would be refused to every attempt: it costs this one, so that none of them goes on for ever. Another
+   * may do better, with another server or in another order.
+   */
+  #endRefused(error: PawlError): void {
+    this.#isRefused = true;
+    const failure = { ...failureOf(error), retryable: true, class: 'transient' } as const;
+    this.#queue.splice(0);
+    this.#queue.push({ command: { type: 'fail-attempt', failure }, options: PLAINLY, hear: ignore });
+    this.#sendAll().catch(this.#fail);
+  }
 }
 
 const PLAINLY: GiveOptions = {};

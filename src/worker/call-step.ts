@@ -3,6 +3,7 @@ import { stepKey, type ContinuedRef, type StepRef, type Wait } from '../kernel/i
 import { childIdOf, childStart, childWaitKey, type ChildEnd } from '../engine/child-mail.js';
 import { childContinuation } from '../engine/inherited.js';
 import { newJob, type StartOptions } from '../engine/new-job.js';
+import { rejectionError } from '../engine/rejection-error.js';
 import type { Execution } from './execution.js';
 import { never } from './never.js';
 import type { TaskDefinition } from './task-definition.js';
@@ -75,12 +76,18 @@ async function startOnce(
     return;
   }
   await execution.during(() => replay.caughtUp(wait));
-  const continues = await continuationFor(execution, { ...wait, task: task.name, inputHash: spec.inputHash });
   const child = { childId: spec.jobId, task: task.name, inputHash: spec.inputHash };
-  await execution.give(
-    { type: 'start-child', wait, child },
-    { extras: { outbox: [childStart({ ...spec, continues }, read.text, engine.now())] } },
-  );
+  for (;;) {
+    const continues = await continuationFor(execution, { ...wait, ...child });
+    const outbox = [childStart({ ...spec, continues }, read.text, engine.now())];
+    const alone = inherited !== null;
+    const answer = await execution.ask({ type: 'start-child', wait, child }, { alone, extras: { outbox } });
+    if (answer !== 'moved' && !answer.ok)
+      throw rejectionError(answer, `start child '${task.name}' in job ${job.spec.jobId}`);
+    if (answer !== 'moved') return;
+    // Somebody has requeued the old child since it was looked for, and a server has looked again.
+    await execution.pauseUntil(engine.now() + STILL_RUNS_POLL_MS, wait.step);
+  }
 }
 
 /** The job that a child goes on with, in a job that goes on with another itself. */

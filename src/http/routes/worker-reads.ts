@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { placeOf } from '../../engine/continuing.js';
 import { ownJob } from '../../engine/own-job.js';
 import { PawlError } from '../../errors.js';
 import { count, jobId, wholeNumber } from '../fields.js';
@@ -100,6 +101,20 @@ export const workerReadRoutes = [
         inbox_rev: inboxRev,
         now,
       });
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${ROOT}/jobs/:job_id/successor`,
+    access: 'operator',
+    summary: 'The job that has taken the place of one that has ended.',
+    params: one,
+    answers: { 200: z.strictObject({ job_id: z.string().nullable(), now: field.now }) },
+    async handle({ engine, caller, params }) {
+      // Asked for under the caller's tenant: others' have no successors here.
+      const place = placeOf({ tenantId: caller.tenantId, jobId: params.job_id });
+      const { jobIds, now } = await engine.store.resolve([place]);
+      return ok({ job_id: jobIds[0] ?? null, now });
     },
   }),
   route({

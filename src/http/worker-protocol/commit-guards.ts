@@ -1,7 +1,12 @@
 import type { Engine } from '../../engine/engine.js';
 import type { Extras } from '../../engine/prepare-commit.js';
-import { childContinuation, readInherited, type Inherited } from '../../engine/inherited.js';
-import type { CommandOf, ContinuedRef, Job, StepIndex } from '../../kernel/index.js';
+import {
+  childContinuation,
+  readInherited,
+  type ChildContinuation,
+  type Inherited,
+} from '../../engine/inherited.js';
+import type { CommandOf, Job, StepIndex } from '../../kernel/index.js';
 import type { EntryRef, NewOutboxEntry } from '../../ports/store.js';
 import { checkFacts } from './entry-facts.js';
 import { childOf, identitiesOf, type Offspring } from './new-work.js';
@@ -42,6 +47,7 @@ export async function guardsOf(
       entries.push({ step, occurrence, entry });
     } else if (type === 'start-child') {
       const from = await continuationFor(engine, await jobsBefore(), command);
+      if (typeof from === 'string') return 'moved';
       outbox.push(childOf(before, command, { offspring: asked.children, continues: from }));
     } else if (type === 'complete-wait' || (type === 'consume-wait' && command.outcome === 'received')) {
       const key = type === 'complete-wait' ? command.key : command.wait.key;
@@ -81,16 +87,13 @@ function hasEndedBefore(inherited: Inherited | null, { wait, payload }: CommandO
   );
 }
 
-/** The job that the child of a step goes on with: worked out here, not taken over. */
+/** The job that the child of a step goes on with: worked out here, not taken over. One that must not be started has to be looked for again. */
 async function continuationFor(
   engine: Engine,
   inherited: Inherited | null,
   { wait, child }: CommandOf<'start-child'>,
-): Promise<ContinuedRef | null> {
-  if (inherited === null) return null;
-  const found = await childContinuation(engine, inherited, { ...wait, ...child });
-  if (typeof found === 'string') throw invalid('children', `holds a child whose job before is ${found}`);
-  return found;
+): Promise<ChildContinuation> {
+  return inherited && childContinuation(engine, inherited, { ...wait, ...child });
 }
 
 async function expectMessage(

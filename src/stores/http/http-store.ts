@@ -160,6 +160,15 @@ export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<
       const { job, link, inbox_rev, now } = found;
       return { now, found: { job, link, inboxRev: inbox_rev } };
     },
+    /** Of names, only who has taken a job's place: what a handler may begin depends on that. */
+    async resolve(identities) {
+      if (identities.some(({ kind }) => kind !== 'successor')) return unsupported().resolve(identities);
+      type Successor = { job_id: string | null };
+      const asked = identities.map(({ value }) => get<Successor>(ofJob(value, '/successor')));
+      const found = await Promise.all(asked);
+      const now = found.at(-1)?.now ?? (await get('')).now;
+      return { now, jobIds: found.map(({ job_id }) => job_id) };
+    },
     async log(jobId, { fromRev, limit }) {
       type Row = { rev: number; command_id: string; body: string; link: string };
       const rows: LogRow[] = [];
