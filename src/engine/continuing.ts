@@ -49,6 +49,9 @@ export async function lastInRow(
   return last;
 }
 
+/** `place`: the job that had taken its place when it was looked for. */
+export type FreeJob = AgedJob & { readonly place: string | null };
+
 /**
  * Those that no job goes on with. The others are kept for as long as that one is: it may have to be gone on with itself. Of one that cannot
  * be read nobody knows what it needs.
@@ -56,8 +59,8 @@ export async function lastInRow(
 export async function withoutContinued(
   engine: Pick<Engine, 'store' | 'log'>,
   aged: readonly AgedJob[],
-): Promise<readonly AgedJob[]> {
-  if (aged.length === 0) return aged;
+): Promise<readonly FreeJob[]> {
+  if (aged.length === 0) return [];
   const { store } = engine;
   const { jobIds: successors } = await store.resolve(aged.map(placeOf));
   const followed = aged.flatMap(({ jobId }, index) => {
@@ -74,5 +77,6 @@ export async function withoutContinued(
     },
   });
   for (const { jobId } of unread) stay.add(jobId);
-  return aged.filter(({ jobId }) => !stay.has(jobId));
+  const all = aged.map((job, index) => ({ ...job, place: successors[index] ?? null }));
+  return all.filter(({ jobId }) => !stay.has(jobId));
 }

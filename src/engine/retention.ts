@@ -59,9 +59,12 @@ export function retentionSweep(engine: Engine, retention: Retention): () => Prom
     });
     const gone = await noteAttempts(engine, await withoutContinued(engine, aged));
     const written = evidence === null ? unguarded(gone) : await writeEvidence(engine, evidence, gone);
-    // Somebody may have gone on with one while its evidence was written.
-    const free = new Set((await withoutContinued(engine, gone)).map(({ jobId }) => jobId));
-    const jobs = written.filter(({ jobId }) => free.has(jobId));
+    // Somebody may have gone on with one while its evidence was written; or does so now, which the store sees.
+    const free = new Map((await withoutContinued(engine, gone)).map(({ jobId, place }) => [jobId, place]));
+    const jobs = written.flatMap((one) => {
+      const place = free.get(one.jobId);
+      return place === undefined ? [] : [{ ...one, place }];
+    });
     // The last round of a sweep always comes here: keys expire even where no job does.
     if (jobs.length > 0 || next === null) await engine.store.purge({ jobs, identityTtlMs });
     if (next === null) await forgetFindings(engine);

@@ -9,7 +9,7 @@ import {
 } from '../kernel/index.js';
 import type { NewOutboxEntry } from '../ports/store.js';
 import { signalAgain } from './child-mail.js';
-import { continuing, placeOf, successorOf } from './continuing.js';
+import { placeOf, successorOf } from './continuing.js';
 import type { Engine } from './engine.js';
 import { continuationOf } from './inherited.js';
 import type { NewJob } from './new-job.js';
@@ -33,15 +33,16 @@ export async function newSuccessor(
 ): Promise<NewJob> {
   const spec = specOf(engine, old.spec, jobId);
   const replaces = await expectAgreed(engine, old.spec.jobId, { ...repeating, newId: jobId });
+  // A purge that comes before it is saved must not leave it without the job that it was made of.
+  const place = { ...placeOf(old.spec), needs: old.spec.jobId };
   if (!repeating.keepRecorded) {
-    const place = placeOf(old.spec);
     return { spec, input, identities: [replaces === null ? place : { ...place, replaces }] };
   }
   const continues = await continuationOf(engine.store, old.spec.jobId);
   return {
     spec: { ...spec, continues },
     input,
-    identities: continuing({ ...spec, continues }),
+    identities: [place],
     letters: await unreadSignals(engine, { from: continues, to: jobId }),
   };
 }
@@ -106,9 +107,16 @@ export async function startSuccessor(
     if (commit.job) engine.announce(commit.job);
     return commit.job;
   }
+  const oldId = job.identities[0]?.value ?? '';
+  if (reply.code === 'JOB_GONE') {
+    throw new PawlError('JOB_NOT_FOUND', {
+      detail: `job ${oldId} was purged`,
+      details: { jobId: oldId },
+    });
+  }
   const owner = reply.code === 'IDENTITY_TAKEN' ? (reply.owners[0] ?? null) : null;
   if (owner === null || owner === spec.jobId) return null;
-  throw continuedAlready(job.identities[0]?.value ?? '', owner);
+  throw continuedAlready(oldId, owner);
 }
 
 /** Nobody waits for it any more, and its key was the old one's. */

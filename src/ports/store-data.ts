@@ -63,9 +63,17 @@ export type Identity = {
   readonly value: string;
   /** The job that may own it so far, and no longer does once another is created with it. */
   readonly replaces?: string;
+  /** The job without which it cannot be taken: if that is purged before, the commit is refused. */
+  readonly needs?: string;
 };
 
-export type CommitRefusal = 'REV_TAKEN' | 'ATTEMPT_GONE' | 'INBOX_MOVED' | 'RESULT_STORED' | 'DLQ_MOVED';
+export type CommitRefusal =
+  | 'REV_TAKEN'
+  | 'ATTEMPT_GONE'
+  | 'INBOX_MOVED'
+  | 'RESULT_STORED'
+  | 'DLQ_MOVED'
+  | 'JOB_GONE';
 export type CommitReply =
   | { readonly ok: true; readonly repeated: boolean }
   | { readonly ok: false; readonly code: CommitRefusal }
@@ -267,8 +275,15 @@ export type AgedJob = {
 export type Aged = { readonly jobs: readonly AgedJob[]; readonly next: string | null };
 
 export type Purge = {
-  /** Those that have ended, and are still as their guard says, are deleted. A null guard says nothing. */
-  readonly jobs: readonly { readonly jobId: string; readonly guard: PurgeGuard | null }[];
+  /**
+   * Those that have ended, and are still as their guard says, are deleted. A null guard says nothing. `place`: which job had taken the
+   * place of this one when somebody looked, if anybody did; if it is another by now, the job stays.
+   */
+  readonly jobs: readonly {
+    readonly jobId: string;
+    readonly guard: PurgeGuard | null;
+    readonly place?: string | null;
+  }[];
   /** How long identities outlive their job's purge. */
   readonly identityTtlMs: number;
 };

@@ -10,6 +10,8 @@ export function save(tables: Tables, item: CommitItem): CommitReply {
   if (kept?.log[item.rev - 1]?.commandId === item.commandId) return { ok: true, repeated: true };
   const owners = item.identities.map((identity) => tables.ownerOf(identity));
   if (isTaken(item.identities, owners)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
+  if (item.identities.some(({ needs }) => needs !== undefined && !tables.jobs.has(needs)))
+    return { ok: false, code: 'JOB_GONE' };
   if (item.rev !== (kept?.log.length ?? 0) + 1) return { ok: false, code: 'REV_TAKEN' };
   if (kept && isGone(kept, item)) return { ok: false, code: 'ATTEMPT_GONE' };
   if (kept && item.inboxRev !== null && kept.inboxRev !== item.inboxRev)

@@ -145,14 +145,17 @@ export function controls(tables: Tables, now: () => number): Controls {
       return { now: now(), jobs: aged, next };
     },
     async purge({ jobs: asked, identityTtlMs }) {
-      const gone = asked.flatMap(({ jobId, guard }) => {
+      const placeOf = ({ row }: Kept) => ({ tenantId: row.tenantId, kind: PLACE, value: row.jobId });
+      const gone = asked.flatMap(({ jobId, guard, place }) => {
         const kept = jobs.get(jobId);
-        return kept && kept.row.finishedAt !== null && isUnchanged(guard, stateOf(kept)) ? [kept] : [];
+        if (!kept || kept.row.finishedAt === null || !isUnchanged(guard, stateOf(kept))) return [];
+        return place === undefined || tables.ownerOf(placeOf(kept)) === place ? [kept] : [];
       });
-      for (const { row, identities } of gone) {
+      for (const one of gone) {
+        const { row, identities } = one;
         const kept = { jobId: row.jobId, expiresAt: now() + identityTtlMs };
         for (const identity of identities) if (!isForAPlace(identity)) tables.outlive(identity, kept);
-        tables.disown({ tenantId: row.tenantId, kind: PLACE, value: row.jobId });
+        tables.disown(placeOf(one));
         tables.dlq.delete(dlqIdOf(row.jobId));
         jobs.delete(row.jobId);
       }

@@ -1,6 +1,6 @@
 import type { CommitItem, CommitReplies, CommitReply } from '../../ports/store.js';
 import { insertDlqItem, replaceDlqItem } from './dlq.js';
-import { ownersOf, takeIdentities } from './identities.js';
+import { holdNeeded, ownersOf, takeIdentities } from './identities.js';
 import { FIRST_FOR_A_KEY_MS, FIRST_FOR_A_ROW_MS, patiently, type Wanted } from './lock-waits.js';
 import { NOW, type Queries, type Session } from './session.js';
 import {
@@ -68,12 +68,13 @@ export async function listCreated(db: Queries, jobIds: readonly string[]): Promi
 
 async function create(db: Queries, item: CommitItem): Promise<CommitReply> {
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
+  if (!(await holdNeeded(db, item))) return unlessRepeated(db, item, 'JOB_GONE');
   // The keys first: whoever has taken one of them and not committed is waited for here.
   if (!(await takeIdentities(db, item))) {
     const known = await repeatedOrTaken(db, item);
     return known.ok ? known : { ok: false, code: 'IDENTITY_TAKEN', owners: [] };
   }
-  if (item.dlqItem && !(await replaceDlqItem(db, item.dlqItem))) return dlqMoved(db, item);
+  if (item.dlqItem && !(await replaceDlqItem(db, item.dlqItem))) return unlessRepeated(db, item, 'DLQ_MOVED');
   const jobs = newJobs([item], { alias: 'n', first: 2 });
   const inserted = await db.rows(
     `INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready) SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM ${jobs.from}
@@ -86,9 +87,13 @@ async function create(db: Queries, item: CommitItem): Promise<CommitReply> {
 }
 
 /** Unless this very commit was saved before, and its reply got lost. */
-async function dlqMoved(db: Queries, item: CommitItem): Promise<CommitReply> {
+async function unlessRepeated(
+  db: Queries,
+  item: CommitItem,
+  code: 'DLQ_MOVED' | 'JOB_GONE',
+): Promise<CommitReply> {
   const known = await repeatedOrTaken(db, item);
-  return known.ok ? known : { ok: false, code: 'DLQ_MOVED' };
+  return known.ok ? known : { ok: false, code };
 }
 
 type Guard = {

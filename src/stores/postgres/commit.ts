@@ -125,12 +125,12 @@ function goesWithOthers({ waits }: Session, item: CommitItem): boolean {
 
 /**
  * Looked at one by one: what goes by an effect's result or, without touching the job's row, by its inbox; what takes over a key,
- * or a dead letter. A job that fails makes one; any other that names one has to find it as it was.
+ * or a dead letter, or needs a job that may be deleted. A job that fails makes one; any other that names one has to find it as it was.
  */
 function isRare({ rev, job, inboxRev, dlqItem, noResultOf, identities }: CommitItem): boolean {
-  const replaces = identities.some((identity) => identity.replaces !== undefined);
+  const looksFirst = identities.some(({ replaces, needs }) => (replaces ?? needs) !== undefined);
   const takesLetter = dlqItem !== null && (rev === 1 || dlqItem.version > 1);
-  return noResultOf !== null || replaces || takesLetter || (job === null && inboxRev !== null);
+  return noResultOf !== null || looksFirst || takesLetter || (job === null && inboxRev !== null);
 }
 
 /** The commits that went through, and what is answered to them. */

@@ -9,6 +9,17 @@ export function inOrder(a: Identity, b: Identity): number {
 export const byText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
 
 /**
+ * False: a job that has to be there is not. Until the transaction ends nobody can delete it. To be asked for before the names are taken:
+ * a purge goes by the same order.
+ */
+export async function holdNeeded(db: Queries, { identities }: CommitItem): Promise<boolean> {
+  const needed = [...new Set(identities.flatMap(({ needs }) => needs ?? []))];
+  if (needed.length === 0) return true;
+  const sql = 'SELECT 1 FROM pawl.jobs WHERE job_id = ANY($1) ORDER BY job_id FOR KEY SHARE';
+  return (await db.rows(sql, [needed])).length === needed.length;
+}
+
+/**
  * False: one of them belongs to another job. Those before it have been taken. Only one that is to be taken over is locked: others who ask for
  * the same would have to wait until the application's transaction ends.
  */

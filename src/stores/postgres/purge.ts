@@ -56,15 +56,28 @@ async function hold(db: Queries, jobs: Purge['jobs']): Promise<string[]> {
     [jobs.map(({ jobId }) => jobId)],
   );
   const guards = new Map(jobs.map(({ jobId, guard }) => [jobId, guard]));
+  const places = new Map(jobs.flatMap(({ jobId, place }) => (place === undefined ? [] : [[jobId, place]])));
+  const owners = places.size === 0 ? places : await placeOwners(db, [...places.keys()]);
   const guarded = ended.filter(({ job_id }) => guards.get(job_id));
   const ledgers = guarded.length === 0 ? [] : await countEffects(db, guarded);
   const ledgerOf = new Map(ledgers.map(({ job_id, effects, results }) => [job_id, { effects, results }]));
   return ended
     .filter(({ job_id, inbox_rev }) => {
+      if (places.has(job_id) && places.get(job_id) !== (owners.get(job_id) ?? null)) return false;
       const ledger = ledgerOf.get(job_id) ?? { effects: 0, results: 0 };
       return isUnchanged(guards.get(job_id) ?? null, { inboxRev: inbox_rev, ...ledger });
     })
     .map(({ job_id }) => job_id);
+}
+
+/** Who has taken the places of jobs. Whoever needs the job for that waits for its lock, or has had it: what this sees stays so. */
+async function placeOwners(db: Queries, jobIds: readonly string[]): Promise<Map<string, string | null>> {
+  const rows = await db.rows<{ job_id: string; owner: string }>(
+    `SELECT j.job_id, i.job_id AS owner FROM pawl.jobs j JOIN pawl.identities i
+     ON i.tenant_id = j.tenant_id AND i.kind = $1 AND i.value = j.job_id WHERE j.job_id = ANY($2)`,
+    [PLACE, jobIds],
+  );
+  return new Map(rows.map(({ job_id, owner }) => [job_id, owner]));
 }
 
 /** A statement of its own: it must see what was committed before the lock. */

@@ -162,13 +162,16 @@ function create(
   { item, hopeful }: { item: CommitItem; hopeful: boolean },
 ): CommitReply {
   const owners = item.identities.map((identity) => ownerOf(db, identity));
-  const mayBeThere = !hopeful || item.dlqItem !== null || owners.includes(item.jobId);
+  const mayBeRefused = item.dlqItem !== null || item.identities.some(({ needs }) => needs !== undefined);
+  const mayBeThere = !hopeful || mayBeRefused || owners.includes(item.jobId);
   if (mayBeThere) {
     writes.flush();
     const there = idOf(db, item.jobId) === null ? null : explain(db, item);
     if (there && (there.ok || !isTaken(item.identities, owners))) return there;
   }
   if (isTaken(item.identities, owners)) return { ok: false, code: 'IDENTITY_TAKEN', owners };
+  if (item.identities.some(({ needs }) => needs !== undefined && idOf(db, needs) === null))
+    return { ok: false, code: 'JOB_GONE' };
   if (item.job === null) return { ok: false, code: 'REV_TAKEN' };
   if (item.dlqItem && !putDlqItem(db, item.dlqItem).saved) return { ok: false, code: 'DLQ_MOVED' };
   const id = insertRow(db, writes, item.job);

@@ -1,6 +1,7 @@
 import { dlqIdOf, type Status } from '../../kernel/index.js';
 import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
 import { isForAPlace, isOld, isUnchanged, PLACE, WORKERS_KEPT_MS } from '../retention.js';
+import { ownerOf } from './commit.js';
 import type { Session } from './session.js';
 
 type Looked = {
@@ -40,10 +41,11 @@ export function aged(db: Session, page: AgedPage): Reply<Aged> {
 export function purge(db: Session, { jobs, identityTtlMs }: Purge): Reply<Purged> {
   const now = db.now();
   let gone = 0;
-  for (const { jobId, guard } of jobs) {
+  for (const { jobId, guard, place } of jobs) {
     const ended = endedAs(db, jobId, guard);
     if (ended === null) continue;
     const { id, tenantId } = ended;
+    if (place !== undefined && ownerOf(db, { tenantId, kind: PLACE, value: jobId }) !== place) continue;
     gone += 1;
     if (gone === 1) markEnd(db);
     outlive(db, { id, jobId, until: now + identityTtlMs });

@@ -6,6 +6,13 @@ import { aJobSpec, T0 } from '../sample-job.js';
 import type { Rig, Topic } from './rig.js';
 
 const key = (value: string) => ({ tenantId: 'acme', kind: 'key' as const, value });
+/** As whoever is made of a job takes it. */
+const placeOf = (jobId: string): Identity => ({
+  tenantId: 'acme',
+  kind: 'successor',
+  value: jobId,
+  needs: jobId,
+});
 const DAY_MS = 86_400_000;
 
 async function purgeAll(
@@ -228,5 +235,52 @@ export const retention: Topic = {
         equal((await rig.store.load(jobId)).found === null, jobs === 1);
       }
     },
+    'GUA-14 a job whose place was taken since it was looked at stays': async (rig) => {
+      for (const id of ['job_free_1', 'job_taken_1', 'job_same_1']) await ended(rig, id);
+      await rig.create('job_heir_1', {}, { identities: [placeOf('job_same_1')] });
+      const seen = [
+        { jobId: 'job_free_1', place: null },
+        { jobId: 'job_taken_1', place: null },
+        { jobId: 'job_same_1', place: 'job_heir_1' },
+      ].map((one) => ({ ...one, guard: null }));
+      await rig.create('job_heir_2', {}, { identities: [placeOf('job_taken_1')] });
+      equal((await rig.store.purge({ jobs: seen, identityTtlMs: 0 })).jobs, 2);
+      equal((await rig.load('job_taken_1')).job.status, 'cancelled');
+      deepStrictEqual((await rig.store.resolve([placeOf('job_taken_1')])).jobIds, ['job_heir_2']);
+    },
+    'GUA-14 the place of a job that was purged cannot be taken, and whoever had it hears so again': async (
+      rig,
+    ) => {
+      await ended(rig, 'job_gone_1');
+      const take = (jobId: string) =>
+        rig.prepare(jobId, rig.createCommand(jobId), { identities: [placeOf('job_gone_1')] });
+      const first = await take('job_heir_1');
+      deepStrictEqual((await rig.store.commit([first])).replies, [{ ok: true, repeated: false }]);
+      const jobs = [{ jobId: 'job_gone_1', guard: null }];
+      equal((await rig.store.purge({ jobs, identityTtlMs: 0 })).jobs, 1);
+      deepStrictEqual((await rig.store.commit([first])).replies, [{ ok: true, repeated: true }]);
+      const late = await take('job_heir_2');
+      deepStrictEqual((await rig.store.commit([late])).replies, [{ ok: false, code: 'JOB_GONE' }]);
+      equal((await rig.store.load('job_heir_2')).found, null);
+      deepStrictEqual((await rig.store.resolve([placeOf('job_gone_1')])).jobIds, [null]);
+    },
+    'GUA-14 whoever takes the place of a job as that is purged has it with the job, or is told that there is none':
+      async (rig) => {
+        const other = await rig.connect();
+        for (let round = 0; round < 10; round++) {
+          const jobId = `job_race_${round}`;
+          await ended(rig, jobId);
+          const heir = `job_heir_${round}`;
+          const item = await rig.prepare(heir, rig.createCommand(heir), { identities: [placeOf(jobId)] });
+          const take = () => other.commit([item]);
+          const purge = () =>
+            rig.store.purge({ jobs: [{ jobId, guard: null, place: null }], identityTtlMs: 0 });
+          const early = round % 2 === 0 ? take() : null;
+          const [{ jobs }, { replies }] = await Promise.all([purge(), early ?? take()]);
+          equal(replies[0]?.ok, jobs === 0);
+          equal((await rig.store.load(jobId)).found === null, jobs === 1);
+          equal((await rig.store.load(heir)).found === null, jobs === 1);
+        }
+      },
   },
 };
