@@ -111,9 +111,8 @@ export const workerReadRoutes = [
     params: one,
     answers: { 200: z.strictObject({ job_id: z.string().nullable(), now: field.now }) },
     async handle({ engine, caller, params }) {
-      // Asked for under the caller's tenant: others' have no successors here.
-      const place = placeOf({ tenantId: caller.tenantId, jobId: params.job_id });
-      const { jobIds, now } = await engine.store.resolve([place]);
+      const { spec } = await ownJob(engine, params.job_id, caller);
+      const { jobIds, now } = await engine.store.resolve([placeOf(spec)]);
       return ok({ job_id: jobIds[0] ?? null, now });
     },
   }),

@@ -164,10 +164,10 @@ export async function httpStore({ url, key, clock }: HttpStoreOptions): Promise<
     async resolve(identities) {
       if (identities.some(({ kind }) => kind !== 'successor')) return unsupported().resolve(identities);
       type Successor = { job_id: string | null };
-      const asked = identities.map(({ value }) => get<Successor>(ofJob(value, '/successor')));
+      const asked = identities.map(({ value }) => orNothing(get<Successor>(ofJob(value, '/successor'))));
       const found = await Promise.all(asked);
       const now = found.at(-1)?.now ?? (await get('')).now;
-      return { now, jobIds: found.map(({ job_id }) => job_id) };
+      return { now, jobIds: found.map((one) => one && one.job_id) };
     },
     async log(jobId, { fromRev, limit }) {
       type Row = { rev: number; command_id: string; body: string; link: string };
