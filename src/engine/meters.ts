@@ -41,6 +41,8 @@ const EFFECT_STATES: Readonly<Partial<Record<Event['type'], string>>> = {
   'effect.reconciled': 'reconciled',
 };
 
+const COUNTED = {};
+
 /** Counts what happens in this process since it began. Each count is an addition, so that nobody pays for it. */
 export class Meters {
   /** From the moment when a job could be claimed to the one when it was. */
@@ -53,12 +55,17 @@ export class Meters {
   fencedWrites = 0;
   lateEffects = 0;
 
-  /** What a commit that went through says. */
-  committed(tenantId: string, events: readonly Event[]): void {
+  /** What a commit that went through says. `takesOver`: of effects that another job has entered, which count there. */
+  committed(
+    tenantId: string,
+    events: readonly Event[],
+    { takesOver = false }: { readonly takesOver?: boolean } = COUNTED,
+  ): void {
     for (const { type } of events) {
       const state = EFFECT_STATES[type];
-      if (state !== undefined) this.effects.add(state);
-      else if (type === 'job.succeeded' || type === 'job.cancelled') this.finished.add(type.slice(4));
+      if (state !== undefined) {
+        if (!takesOver) this.effects.add(state);
+      } else if (type === 'job.succeeded' || type === 'job.cancelled') this.finished.add(type.slice(4));
       else if (type === 'job.failed') {
         this.finished.add('failed');
         this.dlqEntries.add(tenantId);

@@ -20,6 +20,7 @@ export type Extras = {
   readonly dlqItem?: DlqItem | null;
   readonly consumed?: readonly string[];
   readonly outbox?: readonly NewOutboxEntry[];
+  readonly takesOver?: boolean;
 };
 
 const NONE: readonly never[] = [];
@@ -49,6 +50,7 @@ export function prepareCommit(
     dlqItem = null,
     consumed = NONE,
     outbox = NONE,
+    takesOver = false,
   }: Extras = {},
 ): CommitItem {
   const rev = (head?.job.rev ?? 0) + 1;
@@ -72,5 +74,6 @@ export function prepareCommit(
     consumed,
     outbox,
     commands,
+    takesOver,
   };
 }

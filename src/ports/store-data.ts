@@ -55,6 +55,8 @@ export type CommitItem = {
   readonly outbox: readonly NewOutboxEntry[];
   /** What it was decided on, in order: for a store that lets somebody else decide again. */
   readonly commands?: readonly Command[];
+  /** Its effects were entered by a job before this one, and are counted there. */
+  readonly takesOver?: boolean;
 };
 
 export type Identity = {

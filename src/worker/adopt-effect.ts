@@ -2,6 +2,7 @@ import { stepKey, type JsonText, type Step } from '../kernel/index.js';
 import { STAND_IN } from '../engine/continuing.js';
 import type { InheritedEffect } from '../engine/inherited.js';
 import { untilAnswered } from '../engine/until-answered.js';
+import type { GiveOptions } from './attempt.js';
 import { differenceOf, factsOf, NO_FACTS, type EffectUse } from './effect-use.js';
 import type { Execution } from './execution.js';
 import { never } from './never.js';
@@ -12,6 +13,9 @@ export type InheritedEntry =
   | { readonly kind: 'unknown' };
 
 const STILL_RUNS_POLL_MS = 1_000;
+
+/** An entry for what another job has entered. Alone: what is entered beside it counts. */
+export const STANDS_IN: GiveOptions = { alone: true, extras: { takesOver: true } };
 
 /**
  * What the jobs before have to say of an effect that is asked for here; null if they have no say any more. Waits while its body may still
@@ -60,7 +64,10 @@ export async function adoptResult(execution: Execution, use: EffectUse, result: 
   const { step, occurrence, effectKey, inputText: input, effect } = use;
   if (execution.attempt.steps.get(use) === undefined) {
     const tool = effect.name;
-    await execution.give({ type: 'begin-effect', step, occurrence, tool, effectKey, input, ...NO_FACTS });
+    await execution.give(
+      { type: 'begin-effect', step, occurrence, tool, effectKey, input, ...NO_FACTS },
+      STANDS_IN,
+    );
   }
   await keep(execution, use, result);
   await execution.give({ type: 'record-effect', step, occurrence, entry: STAND_IN, result });

@@ -6,7 +6,7 @@ import { rejectionError } from '../engine/rejection-error.js';
 import { STAND_IN } from '../engine/continuing.js';
 import { untilAnswered } from '../engine/until-answered.js';
 import type { EffectStep, Event, WaitStep } from '../kernel/index.js';
-import type { Attempt, HeldCommand } from './attempt.js';
+import type { Attempt, GiveOptions, HeldCommand } from './attempt.js';
 import { NO_FACTS } from './effect-use.js';
 
 /**
@@ -69,20 +69,20 @@ class Recorder {
     if (result === null) return;
     const ref = { step, occurrence };
     if (!isIntended) {
-      this.#give({ type: 'begin-effect', ...ref, tool, effectKey, input, ...NO_FACTS });
+      this.#give({ type: 'begin-effect', ...ref, tool, effectKey, input, ...NO_FACTS }, TAKES_OVER);
       await this.#last;
     }
     if (this.#refused !== null) return;
     const kept = { jobId: this.#attempt.job.spec.jobId, ...ref, entry: STAND_IN, result };
     const { attemptId } = this.#attempt;
     await untilAnswered(this.#engine, () => this.#engine.store.putEffect(kept, attemptId));
-    this.#give({ type: 'record-effect', ...ref, entry: STAND_IN, result });
+    this.#give({ type: 'record-effect', ...ref, entry: STAND_IN, result }, TAKES_OVER);
   }
 
-  #give(command: HeldCommand): void {
+  #give(command: HeldCommand, options?: GiveOptions): void {
     if (this.#refused !== null) return;
     this.#last = new Promise((resolve) => {
-      this.#attempt.give(command, undefined, (answer) => {
+      this.#attempt.give(command, options, (answer) => {
         if (answer.ok) this.#events.push(...answer.events);
         else if (answer.code !== 'MOVED')
           this.#refused ??= rejectionError(answer, 'go on with what another job has recorded');
@@ -91,6 +91,9 @@ class Recorder {
     });
   }
 }
+
+/** The handler does not run yet: whatever goes with it is taken over as well. */
+const TAKES_OVER: GiveOptions = { extras: { takesOver: true } };
 
 type Adopted = {
   readonly step: string;

@@ -246,14 +246,16 @@ export class Attempt {
       consumed: asked.flatMap(({ consumed = [] }) => consumed),
       outbox: [...asked.flatMap(({ outbox = [] }) => outbox), ...(ending.outbox ?? [])],
       dlqItem: ending.dlqItem ?? null,
+      takesOver: asked.some(({ takesOver }) => takesOver),
     };
   }
 
-  #advance({ link, rev, outbox, job: saved }: CommitItem, { events, after }: Decided): void {
+  #advance(item: CommitItem, { events, after }: Decided): void {
+    const { link, rev, outbox, job: saved } = item;
     const applied = after ?? this.#apply(this.job, events);
     const job = saved ?? { ...applied, rev };
     this.#head = { job, link, inboxRev: this.#head.inboxRev };
-    this.#engine.meters.committed(job.spec.tenantId, events);
+    this.#engine.meters.committed(job.spec.tenantId, events, item);
     this.#engine.announceMail(outbox);
     const last = events.at(-1);
     const end = last && ENDINGS[last.type];
@@ -273,8 +275,7 @@ export class Attempt {
   readonly #fail = (error: unknown): void => {
     const { jobId } = this.job.spec;
     const isOutage = error instanceof PawlError && (error.retryable || error.code === 'APP_CLOSED');
-    const expected = this.isOver && isOutage;
-    if (!expected)
+    if (!(this.isOver && isOutage))
       this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
     if (error instanceof PawlError && !isOutage && !this.isOver && !this.#isRefused) this.#endRefused(error);
     else this.lose('its commits cannot be saved');
@@ -287,8 +288,8 @@ export class Attempt {
   #endRefused(error: PawlError): void {
     this.#isRefused = true;
     const failure = { ...failureOf(error), retryable: true, class: 'transient' } as const;
-    this.#queue.splice(0);
-    this.#queue.push({ command: { type: 'fail-attempt', failure }, options: PLAINLY, hear: ignore });
+    const command = { type: 'fail-attempt', failure } as const;
+    this.#queue.splice(0, Infinity, { command, options: PLAINLY, hear: ignore });
     this.#sendAll().catch(this.#fail);
   }
 }

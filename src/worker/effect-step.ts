@@ -1,6 +1,6 @@
 import { attemptOf, effectDecisionWait, stepKey, type EffectStep, type JsonText } from '../kernel/index.js';
 import { rejectionError } from '../engine/rejection-error.js';
-import { adoptResult, adoptUnknown, inheritedEntry } from './adopt-effect.js';
+import { adoptResult, adoptUnknown, inheritedEntry, STANDS_IN } from './adopt-effect.js';
 import { settle } from './effect-barrier.js';
 import type { EffectDefinition } from './effect-definition.js';
 import { enter } from './effect-entry.js';
@@ -81,7 +81,7 @@ async function advance(execution: Execution, use: EffectUse): Promise<JsonText |
     // A result of the entry before may turn up until the next one is recorded. Then it counts, and is found by another look.
     known?.kind === 'effect'
       ? { alone: true, extras: { noResultOf: { step, occurrence, entry: known.entry } } }
-      : {},
+      : ((inherited && STANDS_IN) ?? {}),
   );
   if (answer === 'moved') return null;
   if (answer.ok) {

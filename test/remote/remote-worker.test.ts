@@ -102,6 +102,8 @@ describe.each(CHOSEN)('a remote worker, before a server on %s', (_, url) => {
       billed: 'paid stamp',
     });
     expect(done).toEqual(['goods', 'postage', 'stamp']);
+    const { effects } = Pawl.inside(server).engine.meters;
+    expect(Object.fromEntries(effects.counts)).toEqual({ entered: 3, recorded: 3 });
   });
 
   test('500 jobs are run by two remote workers, each once', async () => {

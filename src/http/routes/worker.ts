@@ -150,6 +150,7 @@ export const workerRoutes = [
         link: commit.link,
         commands: commit.commands,
         inboxRev: commit.inbox_rev,
+        takesOver: commit.takes_over,
         children: commit.children,
       }));
       const replies = await desk.commit(asked, caller);

@@ -32,6 +32,8 @@ export type AskedCommit = {
   readonly link: string;
   readonly commands: readonly unknown[];
   readonly inboxRev: number | null;
+  /** Nothing but what is counted depends on it. */
+  readonly takesOver: boolean;
   /** The children that its steps start. */
   readonly children: readonly Offspring[];
 };
@@ -119,7 +121,7 @@ async function prepare(
   { asked, known, given, events, extras }: Question & { events: readonly Event[]; extras: Extras },
 ): Promise<CommitItem> {
   if (events.length === 0) throw invalid('commands', 'come to nothing');
-  const { jobId, commandId, link } = asked;
+  const { jobId, commandId, link, takesOver } = asked;
   const head = known && known.head;
   const [first] = given.commands;
   const letters =
@@ -128,7 +130,7 @@ async function prepare(
   const item = prepareCommit(
     head,
     { jobId, commandId, events },
-    { ...extras, outbox: [...(extras.outbox ?? []), ...letters, ...outbox], dlqItem },
+    { ...extras, outbox: [...(extras.outbox ?? []), ...letters, ...outbox], dlqItem, takesOver },
   );
   if (item.link === link) return item;
   throw new PawlError('COMMIT_DIFFERS', {

@@ -59,6 +59,10 @@ export const commit = z.strictObject({
     .max(MOST_COMMANDS)
     .describe('commands of the kernel, as docs/commands.md names them'),
   inbox_rev: count.nullable(),
+  takes_over: z
+    .boolean()
+    .default(false)
+    .describe('its effects were entered by a job before, and count there'),
   children: z.array(z.strictObject({ spec: z.looseObject({}), input: jsonText })).max(MOST_COMMANDS),
 });
 

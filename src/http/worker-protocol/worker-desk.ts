@@ -95,7 +95,7 @@ export class WorkerDesk {
     engine.announceMail(item.outbox);
     const { job } = item;
     const tenantId = (job ?? before)?.spec.tenantId;
-    if (tenantId !== undefined && !repeated) engine.meters.committed(tenantId, events);
+    if (tenantId !== undefined && !repeated) engine.meters.committed(tenantId, events, item);
     if (job === null) return;
     engine.announce(job, { told });
     if (before?.status === 'running' && job.status !== 'running') this.#left(before, job);

@@ -33,7 +33,8 @@ export function remoteCommits(send: SendCommits): (items: readonly CommitItem[])
 }
 
 /** What the server needs to come to the same: the commands, and what the decision knew besides the job. */
-function encodeCommit({ jobId, rev, commandId, link, commands, inboxRev, outbox }: CommitItem): string {
+function encodeCommit(item: CommitItem): string {
+  const { jobId, rev, commandId, link, commands, inboxRev, outbox, takesOver } = item;
   if (commands === undefined || commands.length === 0) {
     throw new PawlError('REMOTE_UNSUPPORTED', { detail: 'a commit cannot be saved without its commands' });
   }
@@ -45,6 +46,7 @@ function encodeCommit({ jobId, rev, commandId, link, commands, inboxRev, outbox 
     link,
     commands,
     inbox_rev: inboxRev,
+    ...(takesOver ? { takes_over: true } : {}),
     children: outbox.flatMap(({ kind, body }) => (kind === 'child' ? childIn(body) : [])),
   });
 }
