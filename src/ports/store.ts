@@ -35,14 +35,11 @@ import type {
   OutboxKind,
   OutboxEntry,
   OutboxOutcome,
-  Aged,
-  AgedPage,
-  Purge,
-  Purged,
-  Stray,
 } from './store-data.js';
+import type { Aged, AgedPage, Purge, Purged, Stray } from './deleted-jobs.js';
 
 export type * from './store-data.js';
+export type * from './deleted-jobs.js';
 
 /**
  * Where jobs live. A store is passive: the kernel has decided, the store saves if nothing has come between, finds

@@ -1,4 +1,4 @@
-import { PawlError } from '../errors.js';
+import { PawlError, type ErrorCode } from '../errors.js';
 import {
   decide,
   evolve,
@@ -14,6 +14,7 @@ import { failureOf } from '../engine/failure-of.js';
 import { prepareCommit, type Extras } from '../engine/prepare-commit.js';
 import { hearSubscribers, sendOne } from '../engine/send.js';
 import type { CommitItem, CommitReply, Loaded } from '../ports/store.js';
+import { endOf, type AttemptEnd } from './attempt-end.js';
 import { commitName } from './names.js';
 import type { Replay } from './replay.js';
 import { takeBatch } from './take-batch.js';
@@ -46,17 +47,6 @@ type Decided = {
   readonly events: readonly Event[];
   /** The job after them; null while they are not applied. */
   readonly after: Job | null;
-};
-
-/** Why an attempt can write no more. */
-export type AttemptEnd = 'finished' | 'suspended' | 'lost';
-
-const ENDINGS: Readonly<Partial<Record<Event['type'], AttemptEnd>>> = {
-  'job.succeeded': 'finished',
-  'job.failed': 'finished',
-  'attempt.failed': 'finished',
-  'attempt.interrupted': 'finished',
-  'wait.begun': 'suspended',
 };
 
 /**
@@ -257,9 +247,8 @@ export class Attempt {
     this.#head = { job, link, inboxRev: this.#head.inboxRev };
     this.#engine.meters.committed(job.spec.tenantId, events, item);
     this.#engine.announceMail(outbox);
-    const last = events.at(-1);
-    const end = last && ENDINGS[last.type];
-    if (end === undefined) return;
+    const end = endOf(events);
+    if (end === null) return;
     this.#engine.announce(job);
     this.#finish(end, end);
   }
@@ -274,10 +263,10 @@ export class Attempt {
 
   readonly #fail = (error: unknown): void => {
     const { jobId } = this.job.spec;
-    const isOutage = error instanceof PawlError && (error.retryable || error.code === 'APP_CLOSED');
-    if (!(this.isOver && isOutage))
+    const isPassing = error instanceof PawlError && (error.retryable || PASSING.has(error.code));
+    if (!(this.isOver && isPassing))
       this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
-    if (error instanceof PawlError && !isOutage && !this.isOver && !this.#isRefused) this.#endRefused(error);
+    if (error instanceof PawlError && !isPassing && !this.isOver && !this.#isRefused) this.#endRefused(error);
     else this.lose('its commits cannot be saved');
   };
 
@@ -293,6 +282,9 @@ export class Attempt {
     this.#sendAll().catch(this.#fail);
   }
 }
+
+/** No fault of the attempt: a server of another release, for one, is there while a new one is rolled out. The job waits for its turn to come again. */
+const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['APP_CLOSED', 'COMMIT_DIFFERS']);
 
 const PLAINLY: GiveOptions = {};
 const ignore = (): void => undefined;
