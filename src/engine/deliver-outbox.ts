@@ -14,7 +14,7 @@ import type { Engine } from './engine.js';
 import { give } from './give.js';
 import { eachApart } from './each-apart.js';
 import { prepareCommit } from './prepare-commit.js';
-import { patience, send } from './send.js';
+import { callersPatience, send } from './send.js';
 import { deliverInbox } from './signal-job.js';
 
 const PAGE = 500;
@@ -140,7 +140,7 @@ async function startChildren(engine: Engine, starts: readonly MailOf<'child.star
     }
   }
   if (items.length === 0) return { refused, postponed };
-  const { told, replies } = await send(engine, items, { goOn: patience(engine) });
+  const { told, replies } = await send(engine, items, callersPatience(engine));
   for (const [index, { job, jobId, outbox }] of items.entries()) {
     const reply = replies[index];
     const isTaken = reply?.ok === false && reply.code === 'IDENTITY_TAKEN' && !reply.owners.includes(jobId);

@@ -4,7 +4,7 @@ import { consequencesOf } from './consequences.js';
 import type { Engine } from './engine.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
 import { readSteps } from './read-log.js';
-import { hearSubscribers, patience, sendOne } from './send.js';
+import { hearSubscribers, callersPatience, sendOne } from './send.js';
 
 /** What to ask of a job as it stands; null: nothing any more. What else it goes by it must read anew each time. */
 export type Order = (found: Loaded) => Asked | null | Promise<Asked | null>;
@@ -30,9 +30,9 @@ export async function give(
   { known = null }: { known?: Loaded | null } = {},
 ): Promise<Given> {
   const { store } = engine;
-  const goOn = patience(engine);
+  const patience = callersPatience(engine);
   // What is done outside because of it is decided with it.
-  if (engine.subscriptions.isStale) await hearSubscribers(engine, { goOn });
+  if (engine.subscriptions.isStale) await hearSubscribers(engine, patience);
   for (let first = known; ; first = null) {
     const found = first ?? (await store.load(jobId)).found;
     if (found === null) return { ok: false, code: 'JOB_NOT_FOUND', details: { jobId } };
@@ -47,7 +47,7 @@ export async function give(
     const extras = { ...asked.extras, ...(await consequencesOf(engine, found, events)) };
     const commands = [asked.command];
     const item = prepareCommit(found, { jobId, commandId: engine.nextCommandId(), events, commands }, extras);
-    const reply = await sendOne(engine, item, { goOn });
+    const reply = await sendOne(engine, item, patience);
     if (reply.ok) {
       const job = item.job ?? found.job;
       engine.meters.committed(job.spec.tenantId, events);

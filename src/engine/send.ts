@@ -5,29 +5,27 @@ import type { Engine } from './engine.js';
 import { pause } from './pause.js';
 import { backoffMs } from './repeat.js';
 
+/** Asked before each repetition whether there is to be one. */
+export type Patience = { goOn(): boolean };
+
 /**
  * Sends commits until they are answered. After an unknown outcome the same ones are sent again, for only the store can
- * tell whether they were saved, and it answers as it did first. `goOn` is asked before each repetition. Throws APP_CLOSED if the
- * application is closed before there is an answer.
+ * tell whether they were saved, and it answers as it did first. Throws APP_CLOSED if the application is closed before there is an
+ * answer.
  */
 export function send(
   engine: Engine,
   items: readonly CommitItem[],
-  { goOn }: { goOn: () => boolean },
+  patience: Patience,
 ): Promise<CommitReplies> {
   const ask = (): Promise<CommitReplies> => engine.store.commit(items);
-  return ask().catch((error: unknown) => askAgain(engine, ask, { goOn, error }));
+  return ask().catch((error: unknown) => askAgain(engine, ask, { patience, error }));
 }
 
 /** The same with one. */
-export function sendOne(
-  engine: Engine,
-  item: CommitItem,
-  { goOn }: { goOn: () => boolean },
-): Promise<CommitReply> {
-  const items = [item];
-  const ask = (): Promise<CommitReplies> => engine.store.commit(items);
-  return ask().then(first, (error: unknown) => askAgain(engine, ask, { goOn, error }).then(first));
+export function sendOne(engine: Engine, item: CommitItem, patience: Patience): Promise<CommitReply> {
+  const ask = (): Promise<CommitReplies> => engine.store.commit([item]);
+  return ask().then(first, (error: unknown) => askAgain(engine, ask, { patience, error }).then(first));
 }
 
 const first = ({ replies }: CommitReplies): CommitReply => must(replies[0], 'each commit is answered');
@@ -35,20 +33,20 @@ const first = ({ replies }: CommitReplies): CommitReply => must(replies[0], 'eac
 /** Makes sure that this process knows who wants to hear of what it is about to change. */
 export async function hearSubscribers(
   engine: Engine,
-  { goOn }: { goOn: () => boolean } = { goOn: patience(engine) },
+  patience: Patience = callersPatience(engine),
 ): Promise<void> {
   const ask = (): Promise<void> => engine.subscriptions.refreshIfStale();
-  await ask().catch((error: unknown) => askAgain(engine, ask, { goOn, error }));
+  await ask().catch((error: unknown) => askAgain(engine, ask, { patience, error }));
 }
 
 async function askAgain<T>(
   engine: Engine,
   ask: () => Promise<T>,
-  { goOn, error }: { goOn: () => boolean; error: unknown },
+  { patience, error }: { patience: Patience; error: unknown },
 ): Promise<T> {
   let last = error;
   for (let failures = 1; ; failures++) {
-    if (!(last instanceof PawlError && last.retryable) || !goOn()) throw last;
+    if (!(last instanceof PawlError && last.retryable) || !patience.goOn()) throw last;
     await pause(engine, backoffMs(engine, failures));
     try {
       return await ask();
@@ -61,7 +59,7 @@ async function askAgain<T>(
 /** How long a caller outside of a job waits for a store that does not answer, before it is told so. */
 const PATIENCE_MS = 10_000;
 
-export function patience(engine: Engine): () => boolean {
-  const until = engine.clock.elapsed() + PATIENCE_MS;
-  return () => engine.clock.elapsed() < until;
+export function callersPatience({ clock }: Engine): Patience {
+  const until = clock.elapsed() + PATIENCE_MS;
+  return { goOn: () => clock.elapsed() < until };
 }

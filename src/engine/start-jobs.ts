@@ -15,7 +15,7 @@ import { existing, knownByMadeUpNames, mayBeMadeUp, type StartOutcome } from './
 import type { NewJob } from './new-job.js';
 import { prepareCommit, type Extras } from './prepare-commit.js';
 import { rejectionError } from './rejection-error.js';
-import { hearSubscribers, patience, send } from './send.js';
+import { hearSubscribers, callersPatience, send } from './send.js';
 
 export type { StartOutcome } from './existing-job.js';
 
@@ -232,7 +232,7 @@ const sent = (): Promise<void> => new Promise((resolve) => process.nextTick(reso
 
 function sendPart(engine: Engine, decided: readonly Decided[]): Promise<Sent[]> {
   const items = decided.map((one) => itemOf(engine, one));
-  return send(engine, items, { goOn: patience(engine) }).then((replies) => together(decided, items, replies));
+  return send(engine, items, callersPatience(engine)).then((replies) => together(decided, items, replies));
 }
 
 async function sendWithin(engine: Engine, { count, take }: Supply, tx: unknown): Promise<Sent[]> {

@@ -14,7 +14,7 @@ import type { Engine } from './engine.js';
 import { continuationOf } from './inherited.js';
 import type { NewJob } from './new-job.js';
 import { expectNoneHappened } from './outside-effects.js';
-import { patience, sendOne } from './send.js';
+import { callersPatience, sendOne } from './send.js';
 import { createItem } from './start-jobs.js';
 
 /** How a new job stands to what the old one did. Without a word there is none where effects happened, or may have. */
@@ -101,7 +101,7 @@ export async function startSuccessor(
   { actor, dlqItem = null }: { readonly actor: string; readonly dlqItem?: DlqItem | null },
 ): Promise<Job | null> {
   const commit = createItem(engine, { ...job, spec }, actor, { dlqItem });
-  const reply = await sendOne(engine, commit, { goOn: patience(engine) });
+  const reply = await sendOne(engine, commit, callersPatience(engine));
   if (reply.ok) {
     engine.announceMail(commit.outbox);
     if (commit.job) engine.announce(commit.job);

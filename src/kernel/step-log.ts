@@ -29,7 +29,7 @@ export interface StepIndex {
  */
 export class StepLog implements StepIndex {
   /**
-   * By name, then by occurrence: no key is put together for a look-up. Occurrences mostly come one after another;
+   * By name, then by occurrence, from 1: no key is put together for a look-up. Occurrences mostly come one after another;
    * then a sparse array costs a quarter of a Map (bench/kernel.ts). One may also be a billion, so an array is never
    * walked along its length.
    */
@@ -40,7 +40,7 @@ export class StepLog implements StepIndex {
   #checkpoint: Checkpoint | null = null;
 
   get({ step, occurrence }: StepRef): Step | undefined {
-    return this.#steps.get(step)?.[occurrence];
+    return this.#steps.get(step)?.[occurrence - 1];
   }
 
   waitFor(key: string): WaitStep | undefined {
@@ -50,7 +50,7 @@ export class StepLog implements StepIndex {
   findPending(): string | null {
     for (const [step, occurrences] of this.#steps.entries()) {
       const pending = Object.entries(occurrences).find(([, found]) => isPending(found));
-      if (pending) return stepKey({ step, occurrence: Number(pending[0]) });
+      if (pending) return stepKey({ step, occurrence: Number(pending[0]) + 1 });
     }
     return null;
   }
@@ -63,7 +63,7 @@ export class StepLog implements StepIndex {
   occurrences(): Readonly<Record<string, number>> {
     const highest = new Map(Object.entries(this.#checkpoint?.occurrences ?? NOTHING_COUNTED));
     for (const [step, occurrences] of this.#steps.entries()) {
-      highest.set(step, Math.max(highest.get(step) ?? 0, occurrences.length - 1));
+      highest.set(step, Math.max(highest.get(step) ?? 0, occurrences.length));
     }
     return Object.fromEntries(highest.entries());
   }
@@ -80,8 +80,8 @@ export class StepLog implements StepIndex {
   entries(): [string, Step][] {
     const entries: [string, Step][] = [];
     for (const [step, occurrences] of this.#steps.entries()) {
-      for (const [occurrence, found] of Object.entries(occurrences))
-        entries.push([stepKey({ step, occurrence: Number(occurrence) }), found]);
+      for (const [index, found] of Object.entries(occurrences))
+        entries.push([stepKey({ step, occurrence: Number(index) + 1 }), found]);
     }
     return entries;
   }
@@ -171,13 +171,11 @@ export class StepLog implements StepIndex {
   }
 
   #put({ step, occurrence }: StepRef, put: Step): void {
-    let occurrences = this.#steps.get(step);
-    if (occurrences === undefined) {
-      occurrences = [];
-      this.#steps.set(step, occurrences);
-    }
-    if (occurrences[occurrence] === undefined) this.#size += 1;
-    occurrences[occurrence] = put;
+    const occurrences = this.#steps.get(step);
+    if (occurrences?.[occurrence - 1] === undefined) this.#size += 1;
+    if (occurrences !== undefined) occurrences[occurrence - 1] = put;
+    // Made with what it holds: an empty one that something is put into takes room for seventeen, and most names come once.
+    else this.#steps.set(step, occurrence === 1 ? [put] : sparse(occurrence, put));
   }
 
   #putWait(step: WaitStep): void {
@@ -185,6 +183,12 @@ export class StepLog implements StepIndex {
     this.#waits ??= new Map();
     this.#waits.set(step.wait.key, step);
   }
+}
+
+function sparse(occurrence: number, put: Step): Step[] {
+  const occurrences: Step[] = [];
+  occurrences[occurrence - 1] = put;
+  return occurrences;
 }
 
 const NOTHING_COUNTED: Readonly<Record<string, number>> = {};

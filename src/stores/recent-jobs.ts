@@ -32,6 +32,11 @@ export class RecentJobs<T extends { readonly job: Job }> {
     this.#isUseful = this.#mostBytes > 0;
   }
 
+  /** What is set is remembered. */
+  get isUseful(): boolean {
+    return this.#isUseful;
+  }
+
   get(jobId: string): T | undefined {
     return this.#young.get(jobId) ?? this.#old.get(jobId);
   }

@@ -62,7 +62,6 @@ export class Attempt {
   #abort: AbortController | null = null;
   #endReason = '';
   readonly #queue: Asked[] = [];
-  readonly #whileHeld = { goOn: () => !this.isOver };
   #head: Loaded;
   #steps: StepLog;
   #replay: Replay;
@@ -125,41 +124,55 @@ export class Attempt {
     this.#queue.push({ command, options, hear });
     if (this.#sending || this.isOver) return;
     this.#sending = true;
-    this.#sendAll().catch(this.#fail);
+    void this.#sendAll();
   }
 
   /** Whoever still runs for it is told to stop. What it has not saved is lost, and somebody else's to do. */
-  readonly lose = (reason: string): void => {
+  lose(reason: string): void {
     this.#finish('lost', reason);
-  };
+  }
 
+  /** While it is held, what it sends is sent again. */
+  goOn(): boolean {
+    return !this.isOver;
+  }
+
+  /** Never throws. */
   async #sendAll(): Promise<void> {
-    while (this.#queue.length > 0 && !this.isOver) {
-      if (this.#engine.subscriptions.isStale && this.#queue.some(movesJob))
-        await hearSubscribers(this.#engine, this.#whileHeld);
-      if (this.isOver) break;
-      const batch = takeBatch(this.#queue);
-      const decided = this.#decide(batch);
-      if (decided.events.length > 0) {
-        const prepared = this.#prepare(batch, decided);
-        const item = prepared instanceof Promise ? await prepared : prepared;
+    try {
+      while (this.#queue.length > 0 && !this.isOver) {
+        if (this.#engine.subscriptions.isStale && this.#queue.some(movesJob))
+          await hearSubscribers(this.#engine, this);
         if (this.isOver) break;
-        const { save } = batch[0]?.options ?? {};
-        const reply = await (save ? save(item) : sendOne(this.#engine, item, this.#whileHeld));
-        if (this.isOver) break;
-        if (!this.#hear(reply, batch)) continue;
-        this.#advance(item, decided);
+        const batch = takeBatch(this.#queue);
+        const decided = this.#decide(batch);
+        if (decided.events.length > 0) {
+          const prepared = this.#prepare(batch, decided);
+          const item = prepared instanceof Promise ? await prepared : prepared;
+          if (this.isOver) break;
+          const save = batch[0]?.options.save;
+          const reply = await (save ? save(item) : sendOne(this.#engine, item, this));
+          if (this.isOver) break;
+          if (!this.#hear(reply, batch)) continue;
+          this.#advance(item, decided);
+        }
+        this.#answer(batch, decided.decisions);
       }
-      for (let index = 0; index < batch.length; index++) {
-        const decision = decided.decisions[index] as Decision;
-        // What came behind the attempt's end is refused for that alone. A handler must not take it for a failure of its own.
-        const hear = batch[index]?.hear;
-        if (!hear) continue;
-        if (decision.ok) this.#replay.tell(hear, decision);
-        else if (!this.isOver) this.#replay.tellRefusal(hear, decision);
-      }
+      this.#sending = false;
+    } catch (error) {
+      this.#fail(error);
     }
-    this.#sending = false;
+  }
+
+  #answer(batch: readonly Asked[], decisions: readonly Decision[]): void {
+    for (let index = 0; index < batch.length; index++) {
+      const decision = decisions[index] as Decision;
+      // What came behind the attempt's end is refused for that alone. A handler must not take it for a failure of its own.
+      const hear = batch[index]?.hear;
+      if (!hear) continue;
+      if (decision.ok) this.#replay.tell(hear, decision);
+      else if (!this.isOver) this.#replay.tellRefusal(hear, decision);
+    }
   }
 
   /** Whether the commit went through. If not, whoever asked for it is told, or the job is lost. */
@@ -176,23 +189,37 @@ export class Attempt {
 
   /** One after the other, each on what the ones before it make of the job. One that goes alone is applied once it is saved. */
   #decide(batch: readonly Asked[]): Decided {
-    const alone = batch[0]?.options.alone ?? false;
+    const [first] = batch;
+    const now = this.#engine.now();
+    if (batch.length === 1 && first) return this.#decideOne(first, now);
     let after = this.job;
     const decisions: Decision[] = [];
     const commands: Command[] = [];
     const events: Event[] = [];
-    const now = this.#engine.now();
     for (const { command: asked } of batch) {
-      // Spread last: what is added behind a spread costs Node 20 three microseconds, more than deciding does (decision 38).
-      const command = { now, actor: this.#actor, attemptId: this.attemptId, ...asked };
+      const command = this.#command(asked, now);
       const decision = decide(after, command, this.#steps);
       decisions.push(decision);
       if (!decision.ok || decision.events.length === 0) continue;
       commands.push(command);
       events.push(...decision.events);
-      if (!alone) after = this.#apply(after, decision.events);
+      after = this.#apply(after, decision.events);
     }
-    return { decisions, commands, events, after: alone ? null : after };
+    return { decisions, commands, events, after };
+  }
+
+  /** The same of one by itself, as nearly all are. */
+  #decideOne({ command: asked, options }: Asked, now: number): Decided {
+    const command = this.#command(asked, now);
+    const decision = decide(this.job, command, this.#steps);
+    const events = decision.ok ? decision.events : NO_EVENTS;
+    const after = options.alone ? null : this.#apply(this.job, events);
+    return { decisions: [decision], commands: [command], events, after };
+  }
+
+  /** Spread last: what is added behind a spread costs Node 20 three microseconds, more than deciding does (decision 38). */
+  #command(asked: HeldCommand, now: number): Command {
+    return { now, actor: this.#actor, attemptId: this.attemptId, ...asked };
   }
 
   #apply(before: Job, events: readonly Event[]): Job {
@@ -218,19 +245,23 @@ export class Attempt {
   #itemOf(commandId: string, batch: readonly Asked[], decided: Decided, ending: Extras): CommitItem {
     const { events, commands, decisions } = decided;
     const { jobId } = this.job.spec;
-    const extras = { attemptId: this.attemptId, ...this.#extrasOf(batch, decisions, ending) };
+    const extras = this.#extrasOf(batch, decisions, ending);
     return prepareCommit(this.#head, { jobId, commandId, events, commands }, extras);
   }
 
   /** What a refused command would have brought along, a consumed message or a child's start, must not be saved. */
   #extrasOf(batch: readonly Asked[], decisions: readonly Decision[], ending: Extras): Extras {
-    if (batch.every(({ options }) => options.extras === undefined)) return ending;
+    const { attemptId } = this;
+    if (batch.every(({ options }) => options.extras === undefined)) {
+      const { outbox = NO_MAIL, dlqItem = null } = ending;
+      return { attemptId, outbox, dlqItem };
+    }
     const asked = batch.flatMap(({ options }, index) =>
       options.extras !== undefined && decisions[index]?.ok ? [options.extras] : [],
     );
-    if (asked.length === 0) return ending;
     const [first] = asked;
     return {
+      attemptId,
       inboxRev: first?.inboxRev ?? null,
       noResultOf: first?.noResultOf ?? null,
       consumed: asked.flatMap(({ consumed = [] }) => consumed),
@@ -261,14 +292,14 @@ export class Attempt {
     this.#abort?.abort(new DOMException(reason, 'AbortError'));
   }
 
-  readonly #fail = (error: unknown): void => {
+  #fail(error: unknown): void {
     const { jobId } = this.job.spec;
     const isPassing = error instanceof PawlError && (error.retryable || PASSING.has(error.code));
     if (!(this.isOver && isPassing))
       this.#engine.log.error('an attempt broke off', { jobId, attemptId: this.attemptId, error });
     if (error instanceof PawlError && !isPassing && !this.isOver && !this.#isRefused) this.#endRefused(error);
     else this.lose('its commits cannot be saved');
-  };
+  }
 
   /**
    * What is refused for what it says would be refused to every attempt: it costs this one, so that none of them goes on for ever. Another
@@ -279,7 +310,7 @@ export class Attempt {
     const failure = { ...failureOf(error), retryable: true, class: 'transient' } as const;
     const command = { type: 'fail-attempt', failure } as const;
     this.#queue.splice(0, Infinity, { command, options: PLAINLY, hear: ignore });
-    this.#sendAll().catch(this.#fail);
+    void this.#sendAll();
   }
 }
 
@@ -287,6 +318,8 @@ export class Attempt {
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['APP_CLOSED', 'COMMIT_DIFFERS']);
 
 const PLAINLY: GiveOptions = {};
+const NO_EVENTS: readonly Event[] = [];
+const NO_MAIL: readonly never[] = [];
 const ignore = (): void => undefined;
 /** Who hears of it is looked up before. Results of steps come by the thousand, and wait for no such look. */
 const movesJob = ({ command }: Asked): boolean => command.type !== 'record-step';

@@ -9,7 +9,8 @@ import { task } from '../client/task.js';
 import type { Loaded, Store } from '../ports/store.js';
 import { advanceUntil, Cluster, Link, prng, testApp } from '../testkit/index.js';
 import type { Surroundings } from './execution.js';
-import { prepareAttempt, runAttempt } from './run-attempt.js';
+import { prepareAttempt } from './prepare-attempt.js';
+import { runAttempt } from './run-attempt.js';
 import type { Steps } from './steps.js';
 
 /** A loop of `rounds` steps that saves where it stands after each tenth. */

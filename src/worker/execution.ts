@@ -62,7 +62,7 @@ export class Execution {
     this.attempt = attempt;
     this.replay = replay;
     this.inherited = inherited;
-    replay.onIdle = () => this.#waits?.considerSuspending();
+    replay.listener = this;
   }
 
   get waits(): Waits {
@@ -82,6 +82,11 @@ export class Execution {
 
   get hasStepped(): boolean {
     return this.#uses !== null;
+  }
+
+  /** Every result that was asked for has been handed out. */
+  handedOut(): void {
+    this.#waits?.considerSuspending();
   }
 
   /** The handler has returned or thrown: nothing suspends it any more. */
@@ -193,15 +198,22 @@ export class Execution {
 
   /** For commands that cannot be refused unless the handler did something wrong. */
   give(command: HeldCommand, options?: GiveOptions): Promise<Accepted> {
-    return new Promise((resolve, reject) => {
-      this.#busy += 1;
-      this.attempt.give(command, options, (answer) => {
-        this.#answered();
-        if (answer.ok) resolve(answer);
-        else if (this.#leaves(answer)) return;
-        else if (answer.code === 'MOVED') reject(new Error(`${command.type} does not look at what may move`));
-        else reject(rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`));
-      });
+    return new Promise((done, refused) => this.order(command, { done, refused }, options));
+  }
+
+  /** The same without a promise. */
+  order(
+    command: HeldCommand,
+    { done, refused }: { done: (answer: Accepted) => void; refused: (error: Error) => void },
+    options?: GiveOptions,
+  ): void {
+    this.#busy += 1;
+    this.attempt.give(command, options, (answer) => {
+      this.#answered();
+      if (answer.ok) done(answer);
+      else if (this.#leaves(answer)) return;
+      else if (answer.code === 'MOVED') refused(new Error(`${command.type} does not look at what may move`));
+      else refused(rejectionError(answer, `do '${command.type}' in job ${this.attempt.job.spec.jobId}`));
     });
   }
 

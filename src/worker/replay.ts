@@ -16,6 +16,8 @@ const GRACE_BIT_MS = 1_000;
 const RETURNED_GRACE_BITS = 60;
 
 const NOT_FORGIVEN: ReadonlySet<string> = new Set();
+/** Of a job that has recorded nothing. Only what is in it is ever taken out. */
+const NONE_AHEAD: Placed[] = [];
 
 /**
  * Hands recorded results and failures to the handler in the order in which they were recorded, one in each turn of the
@@ -43,17 +45,20 @@ export class Replay {
   readonly #forgivable: ReadonlySet<string>;
   /** What the handler has to ask for before anything behind it is handed out. What is at the front may have been asked for. */
   #ahead: Placed[];
-  readonly #turns = new Turns((at) => this.#mayPass(at));
+  /** Made with the first that has to wait for its turn: most jobs are run once, and have none. */
+  #turns: Turns | null = null;
   /** Ends the wait for the first of them, if something is held back for it. */
   #endHold: (() => void) | null = null;
   /** The place of what ends next, behind all that is recorded. */
   #next: number;
   /** Those who wait until nothing is unvisited; and until nothing is that has begun outside. */
-  readonly #caughtUp: (() => void)[] = [];
-  readonly #pastAllBegun: (() => void)[] = [];
+  #caughtUp: (() => void)[] | null = null;
+  #pastAllBegun: (() => void)[] | null = null;
   #hasLeft = false;
   /** Told why the handler has left its recorded path, once. */
   onLeft: ((error: PawlError) => void) | null = null;
+  /** Told when every result that was asked for has been handed out. */
+  listener: { handedOut(): void } | null = null;
 
   constructor(
     alarms: Alarms,
@@ -71,20 +76,23 @@ export class Replay {
     this.#begunLeft = begun.size;
     this.#optional = optional;
     this.#untold = untold;
-    this.#ahead = ahead.toReversed();
+    this.#ahead = ahead.length === 0 ? NONE_AHEAD : ahead.toReversed();
     this.#next = size;
     this.#strict = job.retryCount === 0 && !aStepFailed;
     this.#forgivable = forgivable;
   }
 
-  /** Called when every result that was asked for has been handed out. */
-  set onIdle(onIdle: () => void) {
-    this.#turns.onIdle = onIdle;
-  }
-
   /** Results are being handed out. */
   get isBusy(): boolean {
-    return this.#turns.isBusy;
+    return this.#turns?.isBusy ?? false;
+  }
+
+  #ownTurns(): Turns {
+    if (this.#turns === null) {
+      this.#turns = new Turns((at) => this.#mayPass(at));
+      this.#turns.onIdle = () => this.listener?.handedOut();
+    }
+    return this.#turns;
   }
 
   /** Until it is this result's turn. One that was recorded in this very attempt has no turn to wait for. */
@@ -104,7 +112,7 @@ export class Replay {
 
   /** All that is recorded has been handed out, and nothing else in this turn: what ends now may be told at once. */
   get #isFree(): boolean {
-    return this.#turns.isFree && this.#unvisited.size === 0 && this.#optional.size === 0;
+    return (this.#turns?.isFree ?? true) && this.#unvisited.size === 0 && this.#optional.size === 0;
   }
 
   /**
@@ -116,7 +124,7 @@ export class Replay {
       hear(what);
       return;
     }
-    this.#turns.wait(this.#next, hear, what);
+    this.#ownTurns().wait(this.#next, hear, what);
     this.#next += 1;
   }
 
@@ -126,12 +134,12 @@ export class Replay {
    */
   tellRefusal<T>(hear: (what: T) => void, what: T): void {
     if (this.#isFree) hear(what);
-    else this.#turns.waitUnplaced(() => hear(what));
+    else this.#ownTurns().waitUnplaced(() => hear(what));
   }
 
   /** The handler was told something that may race with what else goes on: nothing more before the next turn. */
   takeTurn(): void {
-    this.#turns.take();
+    this.#ownTurns().take();
   }
 
   /** The handler has come by every recorded step, or need not, and is on its recorded path. */
@@ -169,7 +177,7 @@ export class Replay {
   caughtUp(asksFor: StepRef, { isKnown = false } = {}): Promise<void> | void {
     this.visit(asksFor);
     if (this.isCaughtUp) return;
-    return this.#until(this.#caughtUp, GRACE_BITS, () => {
+    return this.#until((this.#caughtUp ??= []), GRACE_BITS, () => {
       const missed = this.#missedOf(this.#unvisited);
       if (missed === null) this.#forget();
       return isKnown || missed === null
@@ -181,7 +189,7 @@ export class Replay {
   /** Until a handler that has returned has come by all that it had begun in the world outside. */
   pastAllBegun(): Promise<void> {
     const graceBits = this.#forgivable.size > 0 ? GRACE_BITS : RETURNED_GRACE_BITS;
-    return this.#until(this.#pastAllBegun, graceBits, () => {
+    return this.#until((this.#pastAllBegun ??= []), graceBits, () => {
       const missed = this.#missedOf(this.#begun);
       if (missed === null) return this.#forget();
       return this.leave(missed, 'it returned without asking for that');
@@ -231,7 +239,7 @@ export class Replay {
     this.#endHold ??= this.#afterGrace(GRACE_BITS, () => {
       this.#ahead = [];
       this.#endHold = null;
-      this.#turns.take();
+      this.#ownTurns().take();
     });
     return false;
   }
@@ -257,7 +265,7 @@ export class Replay {
     if (this.#endHold !== null) {
       this.#endHold();
       this.#endHold = null;
-      this.#turns.take();
+      this.#ownTurns().take();
     }
     if (wasUnvisited && this.#begun.has(key)) this.#begunLeft -= 1;
     if (this.#begunLeft === 0) tellAll(this.#pastAllBegun);
@@ -270,10 +278,10 @@ export class Replay {
     this.#visit(key);
     const at = places.get(key);
     if (at === undefined) return;
-    return new Promise((resolve) => this.#turns.wait(at, resolve, undefined));
+    return new Promise((resolve) => this.#ownTurns().wait(at, resolve, undefined));
   }
 }
 
-function tellAll(waiting: (() => void)[]): void {
-  if (waiting.length > 0) for (const tell of waiting.splice(0)) tell();
+function tellAll(waiting: (() => void)[] | null): void {
+  if (waiting !== null && waiting.length > 0) for (const tell of waiting.splice(0)) tell();
 }

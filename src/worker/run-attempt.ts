@@ -1,154 +1,126 @@
-import { PawlError } from '../errors.js';
+import type { PawlError } from '../errors.js';
 import {
   attemptKeyOf,
   attemptOf,
   nondeterminismWait,
-  stepKey,
   timesOutAt,
-  type Checkpoint,
-  type Event,
   type Job,
+  type JsonText,
 } from '../kernel/index.js';
 import { failureOf } from '../engine/failure-of.js';
-import { readInherited, type Inherited } from '../engine/inherited.js';
 import { toJsonText } from '../engine/json-text.js';
 import { rejectionError } from '../engine/rejection-error.js';
-import type { Loaded, Store } from '../ports/store.js';
-import { adoptResults } from './adopt-results.js';
-import { Attempt, type HeldCommand } from './attempt.js';
-import { Execution, type Surroundings } from './execution.js';
+import type { ExecutionSpan } from '../ports/tracing.js';
+import type { AttemptEnd } from './attempt-end.js';
+import type { HeldCommand } from './attempt.js';
+import { isThenable, type Execution } from './execution.js';
 import { HeldJob } from './held-job.js';
 import { callHook } from './hooks.js';
 import type { JobInfo } from './job-info.js';
-import { nothingPast, readPast, type Past } from './past.js';
-import { Replay } from './replay.js';
+import type { Prepared } from './prepare-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
 
-/** A job that was created, and claimed, and nothing else yet. */
-const FRESH_REV = 2;
-
-/** A claimed job, ready to run. */
-export type Prepared = {
-  readonly attempt: Attempt;
-  readonly execution: Execution;
-  readonly skipCheckpoints: readonly Checkpoint[];
-  /** Why it cannot be run after all. */
-  readonly unfit: PawlError | null;
-};
-
-/**
- * Reads what a job has done so far, from its last checkpoint on, unless told to go through all of it. One that has done
- * nothing is ready at once.
- */
-export function prepareAttempt(
-  around: Surroundings,
-  head: Loaded,
-  { ignoreCheckpoints = false }: { ignoreCheckpoints?: boolean } = {},
-): Prepared | Promise<Prepared> {
-  const { job } = head;
-  if (job.rev <= FRESH_REV && job.spec.continues === null) return prepared(around, head, nothingPast());
-  const { store } = around.engine;
-  const reading = Promise.all([readPast(store, job, { ignoreCheckpoints }), readBefore(store, job)]);
-  return reading.then(([past, before]) =>
-    before === null ? prepared(around, head, past) : continued(around, head, { past, before }),
-  );
-}
-
-/** What the jobs before have recorded. That one of them is gone is for this one's log to tell. */
-async function readBefore(store: Store, { spec: { continues } }: Job): Promise<Inherited | PawlError | null> {
-  if (continues === null) return null;
-  try {
-    return await readInherited(store, continues);
-  } catch (error) {
-    if (error instanceof PawlError && error.code === 'CONTINUED_JOB_GONE') return error;
-    throw error;
-  }
-}
-
-function prepared(around: Surroundings, head: Loaded, past: Past): Prepared {
-  const { engine } = around;
-  const { steps, commits, skippedCheckpoints } = past;
-  const replay = new Replay(engine.alarms, head.job, commits);
-  const attempt = new Attempt(engine, head, { steps, replay });
-  const execution = new Execution(around, attempt, { replay, inherited: null });
-  return { attempt, execution, skipCheckpoints: skippedCheckpoints, unfit: null };
-}
-
-/** One that goes on with another first makes what that has recorded its own. Behind a checkpoint it has done so. */
-async function continued(
-  around: Surroundings,
-  head: Loaded,
-  { past, before }: { readonly past: Past; readonly before: Inherited | PawlError },
-): Promise<Prepared> {
-  const { engine } = around;
-  const { steps, commits, skippedCheckpoints } = past;
-  const { job } = head;
-  const attempt = new Attempt(engine, head, { steps, replay: new Replay(engine.alarms, job, []) });
-  const inherited = before instanceof PawlError ? null : before;
-  let unfit = before instanceof PawlError ? before : null;
-  let adopted: readonly Event[] = [];
-  if (inherited !== null && job.checkpointRev === null) {
-    const adopting = adoptResults(engine, attempt, inherited).then(
-      (events) => void (adopted = events),
-      (error: unknown) => {
-        if (!(error instanceof PawlError)) throw error;
-        unfit = error;
-      },
-    );
-    await Promise.race([adopting, attempt.ended]);
-  }
-  const all =
-    adopted.length === 0 ? commits : [...commits, { jobId: job.spec.jobId, rev: job.rev, events: adopted }];
-  const replay = new Replay(engine.alarms, job, all, new Set(inherited?.kept().map(stepKey)));
-  attempt.follow(replay);
-  const execution = new Execution(around, attempt, { replay, inherited });
-  return { attempt, execution, skipCheckpoints: skippedCheckpoints, unfit };
-}
-
 /** Runs the handler of a claimed job until the attempt is over, one way or another. Never throws. */
-export async function runAttempt(
-  { attempt, execution, skipCheckpoints, unfit }: Prepared,
-  task: TaskDefinition,
-): Promise<void> {
-  const { engine } = execution;
-  const cancelAlarms = bound(execution);
-  const { hooks, tracing } = execution.around;
-  const info = infoOf(attempt.job);
-  const startedAt = engine.clock.elapsed();
-  if (hooks.attemptStarted) callHook(engine.log, 'attemptStarted', () => hooks.attemptStarted?.(info));
-  const span = tracing?.execution(info) ?? null;
-  const handle = async () => {
+export function runAttempt(prepared: Prepared, task: TaskDefinition): Promise<void> {
+  return new HandlerRun(prepared, task).run();
+}
+
+/** One run of a handler. What it needs of this while it goes on is one object: there may be thousands (decision 53). */
+class HandlerRun {
+  readonly #prepared: Prepared;
+  readonly #task: TaskDefinition;
+  readonly #info: JobInfo;
+  readonly #startedAt: number;
+  readonly #cancelAlarms: () => void;
+  #span: ExecutionSpan | null = null;
+  #isFinishing = false;
+
+  constructor(prepared: Prepared, task: TaskDefinition) {
+    const { attempt, execution } = prepared;
+    this.#prepared = prepared;
+    this.#task = task;
+    this.#cancelAlarms = bound(execution);
+    this.#info = infoOf(attempt.job);
+    this.#startedAt = execution.engine.clock.elapsed();
+  }
+
+  run(): Promise<void> {
+    const { attempt, execution } = this.#prepared;
+    const { hooks, tracing } = execution.around;
+    const info = this.#info;
+    if (hooks.attemptStarted)
+      callHook(execution.engine.log, 'attemptStarted', () => hooks.attemptStarted?.(info));
+    this.#span = tracing?.execution(info) ?? null;
+    execution.replay.onLeft = (error) => this.#finish(park(execution, error));
+    execution.onGivenUp = (error) => this.#finish(failed(error));
+    this.#begin();
+    return attempt.ended.then((ended) => this.#tellEnd(ended));
+  }
+
+  #begin(): void {
+    try {
+      const going = this.#span === null ? this.#handle() : this.#span.within(() => this.#handle());
+      if (!isThenable(going)) this.#returned(going);
+      else
+        void Promise.resolve(going).then(
+          (value) => this.#returned(value),
+          (error: unknown) => this.#finish(failed(error)),
+        );
+    } catch (error) {
+      this.#finish(failed(error));
+    }
+  }
+
+  #handle(): unknown {
+    const { attempt, unfit } = this.#prepared;
     if (unfit !== null) throw unfit;
-    const read = task.readStored(attempt.job.input, `the input of '${task.name}'`);
-    const input = read instanceof Promise ? await read : read;
-    const held = new HeldJob(execution, { input, job: info, skipCheckpoints });
-    const result = toJsonText(await task.run(held), `the result of '${task.name}'`);
+    const read = this.#task.readStored(attempt.job.input, `the input of '${this.#task.name}'`);
+    return read instanceof Promise ? read.then((input) => this.#call(input)) : this.#call(read);
+  }
+
+  #call(input: unknown): unknown {
+    const { execution, skipCheckpoints } = this.#prepared;
+    return this.#task.run(new HeldJob(execution, { input, job: this.#info, skipCheckpoints }));
+  }
+
+  #returned(value: unknown): void {
+    const { execution } = this.#prepared;
+    const result = resultOf(value, this.#task);
+    if (typeof result !== 'string') return this.#finish(result);
+    const complete = { type: 'complete', result } as const;
     execution.handlerReturned();
-    if (!execution.replay.isPastAllBegun) await execution.replay.pastAllBegun();
-    return result;
-  };
-  let isFinishing = false;
-  const finish = (ending: HeldCommand): void => {
-    if (isFinishing) return;
-    isFinishing = true;
+    if (execution.replay.isPastAllBegun) this.#finish(complete);
+    else void execution.replay.pastAllBegun().then(() => this.#finish(complete));
+  }
+
+  #finish(ending: HeldCommand): void {
+    if (this.#isFinishing) return;
+    this.#isFinishing = true;
+    const { execution } = this.#prepared;
     execution.handlerReturned();
     end(execution, ending, (refusal) => end(execution, failed(refusal), (error) => letGo(execution, error)));
-  };
-  execution.replay.onLeft = (error) => finish(park(execution, error));
-  execution.onGivenUp = (error) => finish(failed(error));
-  void (span ? span.within(handle) : handle()).then(
-    (result) => finish({ type: 'complete', result }),
-    (error: unknown) => finish(failed(error)),
-  );
-  const ended = await attempt.ended;
-  cancelAlarms();
-  const { failure } = attempt.job;
-  const status = ended === 'lost' ? ended : attempt.job.status;
-  span?.end({ status, error: failure && failure.message });
-  if (hooks.attemptEnded) {
-    const durationMs = engine.clock.elapsed() - startedAt;
-    const outcome = { status, failure, durationMs };
-    callHook(engine.log, 'attemptEnded', () => hooks.attemptEnded?.(info, outcome));
+  }
+
+  #tellEnd(ended: AttemptEnd): void {
+    const { attempt, execution } = this.#prepared;
+    const { engine, around } = execution;
+    this.#cancelAlarms();
+    const { failure } = attempt.job;
+    const status = ended === 'lost' ? ended : attempt.job.status;
+    this.#span?.end({ status, error: failure && failure.message });
+    const { hooks } = around;
+    if (!hooks.attemptEnded) return;
+    const outcome = { status, failure, durationMs: engine.clock.elapsed() - this.#startedAt };
+    callHook(engine.log, 'attemptEnded', () => hooks.attemptEnded?.(this.#info, outcome));
+  }
+}
+
+/** As JSON; or how the attempt ends, if it cannot be kept. */
+function resultOf(value: unknown, { name }: TaskDefinition): JsonText | HeldCommand {
+  try {
+    return toJsonText(value, `the result of '${name}'`);
+  } catch (error) {
+    return failed(error);
   }
 }
 

@@ -33,44 +33,138 @@ export class StepError extends Error {
   }
 }
 
+type Body = (context: BodyContext) => unknown;
+
+/** What becomes of a step, as its handler hears of it. */
+type Outcome = {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+};
+
 /** Runs a body until its result is recorded, then never again. */
-export async function runStep(
+export function runStep(
   execution: Execution,
   { name, kind = 'run' }: { name: string; kind?: StepKind },
-  body: (context: BodyContext) => unknown,
+  body: Body,
   options: StepOptions = {},
 ): Promise<unknown> {
   if (execution.attempt.isOver) return never();
-  const ref = execution.begin(name, kind);
-  try {
-    if (!isNew(execution, ref)) {
-      const recorded = await recordOf(execution, ref);
-      if (recorded !== null) return JSON.parse(recorded.output) as unknown;
-    }
+  return new Promise((resolve, reject) => {
+    const ref = execution.begin(name, kind);
+    new StepRun(execution, ref, { body, options }, { resolve, reject }).begin();
+  });
+}
 
-    const { spec } = execution.attempt.job;
-    const timeoutMs = options.timeout === undefined ? spec.stepTimeoutMs : toMs(options.timeout, 'timeout');
-    // Looked at before the body runs: a failure that is counted by no policy could not be recorded.
-    const retry = options.retry
-      ? readRetry(options.retry, { defaults: STEP_RETRY, whose: `step '${name}'` })
-      : NO_RETRY;
-    for (;;) {
-      const startedAt = execution.engine.now();
-      try {
-        const going = execution.during(() => runBody(execution, { what: `step '${name}'`, timeoutMs }, body));
-        const result = isThenable(going) ? await going : going;
-        const output = toJsonText(result, `the result of step '${name}'`);
-        const { step, occurrence } = ref;
-        await execution.give({ type: 'record-step', step, occurrence, startedAt, output });
-        return JSON.parse(output) as unknown;
-      } catch (error) {
-        const nextTryAt = await failTry(execution, ref, { startedAt, error, retry });
-        if (nextTryAt === null) throw error;
-        await execution.pauseUntil(nextTryAt, name);
-      }
+/**
+ * A step, from when the handler asks for it until it hears of it. Most wait for nothing but their record, and a job in flight is
+ * mostly what its functions keep while they wait (decision 53): so none waits here but where a body fails, or there is a history.
+ */
+class StepRun {
+  readonly #execution: Execution;
+  readonly #ref: StepRef;
+  readonly #asked: { readonly body: Body; readonly options: StepOptions };
+  readonly #outcome: Outcome;
+  #timeoutMs: number | null = null;
+  #retry = NO_RETRY;
+  #startedAt = 0;
+
+  constructor(
+    execution: Execution,
+    ref: StepRef,
+    asked: { readonly body: Body; readonly options: StepOptions },
+    outcome: Outcome,
+  ) {
+    this.#execution = execution;
+    this.#ref = ref;
+    this.#asked = asked;
+    this.#outcome = outcome;
+  }
+
+  begin(): void {
+    if (isNew(this.#execution, this.#ref)) this.#start();
+    else void this.#replay();
+  }
+
+  async #replay(): Promise<void> {
+    try {
+      const recorded = await recordOf(this.#execution, this.#ref);
+      if (recorded === null) this.#start();
+      else this.#succeed(recorded.output);
+    } catch (error) {
+      this.#fail(error);
     }
-  } finally {
-    execution.end(ref);
+  }
+
+  #start(): void {
+    const { timeout, retry } = this.#asked.options;
+    try {
+      const { spec } = this.#execution.attempt.job;
+      this.#timeoutMs = timeout === undefined ? spec.stepTimeoutMs : toMs(timeout, 'timeout');
+      // Looked at before the body runs: a failure that is counted by no policy could not be recorded.
+      if (retry) this.#retry = readRetry(retry, { defaults: STEP_RETRY, whose: this.#name });
+    } catch (error) {
+      this.#fail(error);
+      return;
+    }
+    this.#try();
+  }
+
+  #try(): void {
+    const execution = this.#execution;
+    this.#startedAt = execution.engine.now();
+    const bound = { what: this.#name, timeoutMs: this.#timeoutMs };
+    try {
+      const going = execution.during(() => runBody(execution, bound, this.#asked.body));
+      if (!isThenable(going)) this.#record(going);
+      else
+        void going.then(
+          (result) => this.#record(result),
+          (error: unknown) => this.#failed(error),
+        );
+    } catch (error) {
+      void this.#failed(error);
+    }
+  }
+
+  #record(result: unknown): void {
+    try {
+      const output = toJsonText(result, `the result of ${this.#name}`);
+      const { step, occurrence } = this.#ref;
+      const command = { type: 'record-step', step, occurrence, startedAt: this.#startedAt, output } as const;
+      this.#execution.order(command, {
+        done: () => this.#succeed(output),
+        refused: (error) => void this.#failed(error),
+      });
+    } catch (error) {
+      void this.#failed(error);
+    }
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const failed = { startedAt: this.#startedAt, error, retry: this.#retry };
+    try {
+      const nextTryAt = await failTry(this.#execution, this.#ref, failed);
+      if (nextTryAt === null) throw error;
+      await this.#execution.pauseUntil(nextTryAt, this.#ref.step);
+      this.#try();
+    } catch (thrown) {
+      this.#fail(thrown);
+    }
+  }
+
+  /** As errors call it. */
+  get #name(): string {
+    return `step '${this.#ref.step}'`;
+  }
+
+  #succeed(output: string): void {
+    this.#execution.end(this.#ref);
+    this.#outcome.resolve(JSON.parse(output));
+  }
+
+  #fail(error: unknown): void {
+    this.#execution.end(this.#ref);
+    this.#outcome.reject(error);
   }
 }
 

@@ -16,78 +16,95 @@ import type { Steps, WaitOptions } from './steps.js';
 /** 2^32 steps between 0 and 1. */
 const FINENESS = 2 ** 32;
 
-/** The steps of one run of a handler. */
-export function stepApi(
-  execution: Execution,
-  { skipCheckpoints }: { skipCheckpoints: readonly Checkpoint[] },
-): Steps {
-  const { engine, attempt } = execution;
-  let checkpoints = 0;
+type Called = Parameters<Steps['call']>;
 
-  /** Recorded like a step of its own, under a name that handlers may not use. */
-  const value = (name: string, draw: () => unknown) => runStep(execution, { name, kind: 'value' }, draw);
+/**
+ * The steps of one run of a handler. Each is a function by itself, made when it is asked for: a handler may take it out and pass it
+ * on, and most ask for one or two of them.
+ */
+class StepApi {
+  readonly #execution: Execution;
+  readonly #skipCheckpoints: readonly Checkpoint[];
+  #checkpoints = 0;
 
-  async function wait(asked: Omit<Wait, 'occurrence'>, kind: 'sleep' | 'wait'): Promise<unknown> {
-    if (attempt.isOver) return never();
-    const ref = execution.begin(asked.step, kind);
-    try {
-      const key = kind === 'sleep' ? `timer:${stepKey(ref)}` : asked.key;
-      // What a job before has slept of it need not be slept again.
-      const begun = kind === 'sleep' ? (execution.inherited?.sleepsUntil(ref) ?? null) : null;
-      const expiresAt = begun ?? asked.expiresAt;
-      const { outcome, payload } = await execution.waits.wait({ ...asked, ...ref, key, expiresAt });
-      return outcome === 'received' ? (JSON.parse(payload ?? 'null') as unknown) : undefined;
-    } finally {
-      execution.end(ref);
-    }
+  constructor(execution: Execution, skipCheckpoints: readonly Checkpoint[]) {
+    this.#execution = execution;
+    this.#skipCheckpoints = skipCheckpoints;
   }
 
-  async function sleepUntil(step: string, at: Date | number): Promise<void> {
-    const expiresAt = timeOf(at, `the end of the sleep '${step}'`);
-    await wait({ step, key: '', kind: 'timer', reason: null, expiresAt }, 'sleep');
-  }
-
-  const after = (duration: Duration, what: string): number =>
-    timeOf(engine.now() + toMs(duration, what), `the end of ${what}`);
-
-  const api = {
-    run(name: string, body: Parameters<Steps['run']>[1], options?: StepOptions) {
+  get run() {
+    return (name: string, body: Parameters<Steps['run']>[1], options?: StepOptions) => {
       expectRun(name, body, options);
-      return runStep(execution, { name }, body, options);
-    },
-    effect: (name: string, effect: Parameters<Steps['effect']>[1], input: unknown) =>
-      effectStep(execution, name, enteredEffect(name, effect), input),
-    transaction(name: string, body: Parameters<Steps['transaction']>[1]) {
+      return runStep(this.#execution, { name }, body, options);
+    };
+  }
+
+  get effect() {
+    return (name: string, effect: Parameters<Steps['effect']>[1], input: unknown) =>
+      effectStep(this.#execution, name, enteredEffect(name, effect), input);
+  }
+
+  get transaction() {
+    return (name: string, body: Parameters<Steps['transaction']>[1]) => {
       expectBody(name, body);
-      return transactionStep(execution, name, body);
-    },
-    sleep: async (name: string, duration: Duration) =>
-      sleepUntil(name, after(duration, `the sleep '${name}'`)),
-    sleepUntil,
-    async waitFor(key: string, options: WaitOptions = {}) {
+      return transactionStep(this.#execution, name, body);
+    };
+  }
+
+  get sleep() {
+    return async (name: string, duration: Duration) =>
+      this.#sleepUntil(name, this.#after(duration, `the sleep '${name}'`));
+  }
+
+  get sleepUntil() {
+    return (name: string, at: Date | number) => this.#sleepUntil(name, at);
+  }
+
+  get waitFor() {
+    return async (key: string, options: WaitOptions = {}) => {
       checkSignalKey(key);
       expectWait(key, options);
       const { timeout, reason, kind = 'signal' } = options;
-      const expiresAt = timeout === undefined ? null : after(timeout, 'timeout');
-      return wait({ step: key, key, kind, reason: reason ?? null, expiresAt }, 'wait');
-    },
-    call: (name: string, task: Parameters<Steps['call']>[1], input: unknown, options: CallOptions = {}) =>
-      callStep(execution, name, calledTask(name, task, options), { input, options }),
-    now: () => value('$now', () => engine.now()),
-    random: () => value('$random', () => engine.random.int(FINENESS) / FINENESS),
-    uuid: () => value('$uuid', () => newUuid(engine)),
-    resume(initial: unknown) {
-      if (execution.hasStepped) {
+      const expiresAt = timeout === undefined ? null : this.#after(timeout, 'timeout');
+      return this.#wait({ step: key, key, kind, reason: reason ?? null, expiresAt }, 'wait');
+    };
+  }
+
+  get call() {
+    return (name: string, task: Called[1], input: unknown, options: CallOptions = {}) =>
+      callStep(this.#execution, name, calledTask(name, task, options), { input, options });
+  }
+
+  get now() {
+    return () => this.#value('$now', () => this.#execution.engine.now());
+  }
+
+  get random() {
+    return () => this.#value('$random', () => this.#execution.engine.random.int(FINENESS) / FINENESS);
+  }
+
+  get uuid() {
+    return () => this.#value('$uuid', () => newUuid(this.#execution.engine));
+  }
+
+  get resume() {
+    return (initial: unknown) => {
+      const { attempt, inherited, hasStepped } = this.#execution;
+      if (hasStepped) {
         throw new PawlError('CHECKPOINT_MISPLACED', { detail: 'step.resume() came after another step' });
       }
-      const saved = attempt.steps.checkpoint ?? execution.inherited?.checkpoint;
+      const saved = attempt.steps.checkpoint ?? inherited?.checkpoint;
       return JSON.parse(saved?.state ?? toJsonText(initial, 'the initial state of the loop')) as unknown;
-    },
-    async checkpoint(state: unknown): Promise<void> {
-      if (attempt.isOver) await never();
-      checkpoints += 1;
+    };
+  }
+
+  get checkpoint() {
+    return async (state: unknown): Promise<void> => {
+      const execution = this.#execution;
+      if (execution.attempt.isOver) await never();
+      this.#checkpoints += 1;
       // A replay from the very beginning comes by checkpoints that were saved long ago.
-      const skipped = skipCheckpoints[checkpoints - 1];
+      const skipped = this.#skipCheckpoints[this.#checkpoints - 1];
       if (skipped !== undefined) {
         execution.countFrom(skipped.occurrences);
         return;
@@ -102,9 +119,45 @@ export function stepApi(
       const { events } = await execution.give({ type: 'save-checkpoint', state: text });
       for (const event of events)
         if (event.type === 'checkpoint.saved') execution.countFrom(event.occurrences);
-    },
-  };
-  return api as unknown as Steps;
+    };
+  }
+
+  /** Recorded like a step of its own, under a name that handlers may not use. */
+  #value(name: string, draw: () => unknown): Promise<unknown> {
+    return runStep(this.#execution, { name, kind: 'value' }, draw);
+  }
+
+  async #wait(asked: Omit<Wait, 'occurrence'>, kind: 'sleep' | 'wait'): Promise<unknown> {
+    const execution = this.#execution;
+    if (execution.attempt.isOver) return never();
+    const ref = execution.begin(asked.step, kind);
+    try {
+      const key = kind === 'sleep' ? `timer:${stepKey(ref)}` : asked.key;
+      // What a job before has slept of it need not be slept again.
+      const begun = kind === 'sleep' ? (execution.inherited?.sleepsUntil(ref) ?? null) : null;
+      const expiresAt = begun ?? asked.expiresAt;
+      const { outcome, payload } = await execution.waits.wait({ ...asked, ...ref, key, expiresAt });
+      return outcome === 'received' ? (JSON.parse(payload ?? 'null') as unknown) : undefined;
+    } finally {
+      execution.end(ref);
+    }
+  }
+
+  async #sleepUntil(step: string, at: Date | number): Promise<void> {
+    const expiresAt = timeOf(at, `the end of the sleep '${step}'`);
+    await this.#wait({ step, key: '', kind: 'timer', reason: null, expiresAt }, 'sleep');
+  }
+
+  #after(duration: Duration, what: string): number {
+    return timeOf(this.#execution.engine.now() + toMs(duration, what), `the end of ${what}`);
+  }
+}
+
+export function stepApi(
+  execution: Execution,
+  { skipCheckpoints }: { skipCheckpoints: readonly Checkpoint[] },
+): Steps {
+  return new StepApi(execution, skipCheckpoints) as unknown as Steps;
 }
 
 /** No step has this name. */

@@ -12,7 +12,8 @@ import { Claims } from './claims.js';
 import type { Surroundings } from './execution.js';
 import { Lanes } from './lanes.js';
 import { LeaseKeeper } from './lease-keeper.js';
-import { prepareAttempt, runAttempt, type Prepared } from './run-attempt.js';
+import { prepareAttempt, type Prepared } from './prepare-attempt.js';
+import { runAttempt } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
 import { UnreadJobs } from './unread-jobs.js';
 import type { WorkerOptions } from './worker-options.js';
@@ -198,22 +199,42 @@ export class Worker {
     running.done = this.#finish(running, { job, ...head }, task);
   }
 
-  async #finish(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
+  /** Never throws. */
+  #finish(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
+    return this.#execute(running, head, task).then(
+      () => this.#makeRoom(head.job),
+      (error: unknown) => this.#breakOff(head.job, error),
+    );
+  }
+
+  #execute(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
     try {
       const preparing = prepareAttempt(this.#around, head);
-      const prepared = preparing instanceof Promise ? await preparing : preparing;
-      this.#unread.forget(head.job.spec.jobId);
-      // Lost before anyone could tell it so, or handed back.
-      if (this.#handsBack || prepared.attempt.isOver || !this.#keeper.holds(head.job)) return;
-      running.prepared = prepared;
-      await runAttempt(prepared, task);
+      return preparing instanceof Promise
+        ? preparing.then((prepared) => this.#runPrepared(running, prepared, { head, task }))
+        : this.#runPrepared(running, preparing, { head, task });
     } catch (error) {
-      // Nobody runs it: the next heartbeats find it here, unknown, and hand it back.
-      this.#engine.log.error('a job could not be run', { jobId: head.job.spec.jobId, error });
-      if (!(error instanceof PawlError && error.retryable)) await this.#leave(head.job);
-    } finally {
-      this.#makeRoom(head.job);
+      return Promise.reject(error);
     }
+  }
+
+  #runPrepared(
+    running: Running,
+    prepared: Prepared,
+    { head, task }: { head: Loaded; task: TaskDefinition },
+  ): Promise<void> {
+    this.#unread.forget(head.job.spec.jobId);
+    // Lost before anyone could tell it so, or handed back.
+    if (this.#handsBack || prepared.attempt.isOver || !this.#keeper.holds(head.job)) return Promise.resolve();
+    running.prepared = prepared;
+    return runAttempt(prepared, task);
+  }
+
+  /** Nobody runs it: the next heartbeats find it here, unknown, and hand it back. */
+  async #breakOff(job: Job, error: unknown): Promise<void> {
+    this.#engine.log.error('a job could not be run', { jobId: job.spec.jobId, error });
+    if (!(error instanceof PawlError && error.retryable)) await this.#leave(job);
+    this.#makeRoom(job);
   }
 
   /** It cannot be read here, and not in a moment either: others may have it at once. */

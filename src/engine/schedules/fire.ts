@@ -4,7 +4,7 @@ import { cancelJob } from '../operator.js';
 import type { Engine } from '../engine.js';
 import { newJob, type NewJob } from '../new-job.js';
 import { createItem } from '../start-jobs.js';
-import { patience, send } from '../send.js';
+import { callersPatience, send } from '../send.js';
 import { nextRow, readSchedule, type Schedule, type ScheduleBody } from './schedule.js';
 import { nextFire } from './timing.js';
 
@@ -126,7 +126,7 @@ export async function fire(
   const {
     replies: [reply],
     told,
-  } = await send(engine, [item], { goOn: patience(engine) });
+  } = await send(engine, [item], callersPatience(engine));
   if (reply?.ok && item.job) {
     engine.announce(item.job, { told });
     return item.jobId;

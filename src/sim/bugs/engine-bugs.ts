@@ -102,7 +102,7 @@ export const ENGINE_BUGS: readonly Bug[] = [
   {
     name: 'unknown outcome taken for success',
     file: 'engine/send',
-    from: '|| !goOn())\n            throw last;',
-    to: '|| !goOn())\n            throw last;\n        return { now: 0, replies: [{ ok: true, repeated: false }] };',
+    from: '|| !patience.goOn())\n            throw last;',
+    to: '|| !patience.goOn())\n            throw last;\n        return { now: 0, replies: [{ ok: true, repeated: false }] };',
   },
 ];

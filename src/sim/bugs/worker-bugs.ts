@@ -11,8 +11,8 @@ export const WORKER_BUGS: readonly Bug[] = [
   {
     name: 'replay out of order',
     file: 'worker/replay',
-    from: 'this.#turns.wait(at, resolve,',
-    to: 'this.#turns.wait(-at, resolve,',
+    from: 'this.#ownTurns().wait(at, resolve,',
+    to: 'this.#ownTurns().wait(-at, resolve,',
   },
   {
     name: 'recorded steps run again',

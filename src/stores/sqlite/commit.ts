@@ -3,7 +3,7 @@ import type { CommitItem, CommitReply, Identity, NewOutboxEntry } from '../../po
 import { isTaken } from '../identity.js';
 import { appendLog, appendRecord, recordAlone } from './append-log.js';
 import { insertDlqItem, putDlqItem } from './dlq.js';
-import type { Session } from './session.js';
+import type { RecentRow, Session } from './session.js';
 import { insertRow, updateKnown, updateRow } from './write-row.js';
 import { Overtaken, Writes } from './writes.js';
 
@@ -71,12 +71,25 @@ function saveAll(
 function changeKnown(db: Session, writes: Writes, item: CommitItem): CommitReply | null {
   const known = db.recent.get(item.jobId);
   if (known?.head !== item.rev - 1 || item.noResultOf !== null) return null;
+  const { id, job: before } = known;
+  const isCertain = item.inboxRev === null && isAsKnown(db, known, item);
   if (item.job !== null) {
-    updateKnown(db, writes, { known, item, job: item.job });
-    appendLog(writes, known.id, item);
-  } else if (isPlainRecord(item)) appendRecord(writes, known.id, item);
+    if (isCertain) updateRow(db, writes, { id, before, job: item.job });
+    else updateKnown(db, writes, { known, item, job: item.job });
+    appendLog(writes, id, item);
+  } else if (isCertain) appendLog(writes, id, item);
+  else if (isPlainRecord(item)) appendRecord(writes, id, item);
   else return null;
-  return saved(db, known.id, item, { hopeful: true });
+  return saved(db, id, item, { hopeful: true });
+}
+
+/**
+ * Nobody else has written to the file since this process wrote down what it knows of the job, so that is how the job stands, and there
+ * is nothing to look up again: half of what a step record costs in a group (decision 53).
+ */
+function isAsKnown(db: Session, { version, job }: RecentRow, { attemptId }: CommitItem): boolean {
+  if (version !== db.version) return false;
+  return attemptId === null || (job.attemptId === attemptId && job.worker !== null);
 }
 
 const isPlainRecord = (item: CommitItem): item is CommitItem & { attemptId: string } =>
@@ -147,8 +160,9 @@ function saved(db: Session, id: number, item: CommitItem, { hopeful }: { hopeful
 
 /** After a step record the row is what it was, and only the log goes further. */
 function remember(db: Session, id: number, { jobId, rev, job, link }: CommitItem): void {
+  if (!db.recent.isUseful) return;
   if (job !== null) {
-    db.recent.set(jobId, { id, job, link, head: rev });
+    db.recent.set(jobId, { id, job, link, head: rev, version: db.version });
     return;
   }
   const known = db.recent.get(jobId);

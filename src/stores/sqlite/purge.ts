@@ -47,7 +47,11 @@ export function purge(db: Session, { jobs, identityTtlMs }: Purge): Reply<Purged
     const { id, tenantId } = ended;
     if (place !== undefined && ownerOf(db, { tenantId, kind: PLACE, value: jobId }) !== place) continue;
     gone += 1;
-    if (gone === 1) markEnd(db);
+    if (gone === 1) {
+      markEnd(db);
+      // A new job may get the row of one that is deleted now.
+      db.recent.clear();
+    }
     outlive(db, { id, jobId, until: now + identityTtlMs });
     db.run('DELETE FROM identities WHERE tenant_id = ? AND kind = ? AND value = ?', tenantId, PLACE, jobId);
     for (const table of ['log', 'effects', 'inbox', 'holds'])

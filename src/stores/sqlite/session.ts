@@ -30,6 +30,7 @@ export class Session {
   readonly #isSameFile: () => boolean;
   #lookedForFileAt: number;
   #isFileLost = false;
+  #version: number | null = null;
 
   constructor(db: Database, clock: StoreClock, isSameFile: () => boolean = () => true) {
     this.#db = db;
@@ -85,6 +86,15 @@ export class Session {
     } catch (error) {
       throw storeError(error);
     }
+  }
+
+  /**
+   * Another one as soon as another connection has written to the file; those of this one do not count. Only within a transaction, for
+   * whose length nobody can: looked up once, and only if somebody asks.
+   */
+  get version(): number {
+    this.#version ??= this.get<{ data_version: number }>('PRAGMA data_version')?.data_version ?? 0;
+    return this.#version;
   }
 
   /** Runs `work` alone and whole: what it wrote is durable when this returns, and gone if it throws. */
@@ -182,6 +192,7 @@ export class Session {
   #begin(until: number): boolean {
     try {
       this.#say('BEGIN IMMEDIATE');
+      this.#version = null;
       return true;
     } catch (error) {
       if (!isBusy(error)) throw storeError(error);
@@ -214,12 +225,13 @@ export class Session {
   }
 }
 
-/** Where a job is, what its row and the log row of the same revision hold, and how far its log goes. */
+/** Where a job is, what its row and the log row of the same revision hold, how far its log goes, and when its row was written. */
 export type RecentRow = {
   readonly id: number;
   readonly job: Job;
   readonly link: string;
   readonly head: number;
+  readonly version: number;
 };
 
 const SQLITE_BUSY = 5;
