@@ -88,6 +88,8 @@ const LOGS: readonly (readonly (readonly Event[])[])[] = [
       event('wait.completed', { payload: null }),
       event('wait.completed', { payload: '"yes"' }),
       event('step.recorded', { occurrence: 2 }),
+      event('step.recorded', { step: 'slow', startedAt: 1_772_020_799_000 }),
+      event('step.recorded', { step: 'slow', occurrence: 2, startedAt: 1_772_020_799_500 }),
     ],
     [event('job.succeeded')],
   ],

@@ -1,6 +1,7 @@
 /** What differs from run to run, and what stands in its place on the page: as long as the original, for the columns' sake. */
 
 const ULID = /(?<![0-9A-Z])01[0-9A-HJKMNP-TV-Z]{24}(?![0-9A-Z])/g;
+const WORKER = /\bw-[0-9A-HJKMNP-TV-Z]{12}\b/g;
 /** What a job that is followed is doing just then: seen only if it is slow. */
 const IN_BETWEEN = /^ {2}(?:… .*|[A-Z].*\.)\n/gm;
 const LETTERS = 'ABCDEFGHJKMNPQRSTVWXYZ';
@@ -8,6 +9,7 @@ const LETTERS = 'ABCDEFGHJKMNPQRSTVWXYZ';
 /** Ids are told apart by the order in which they first appear. */
 export class StandIns {
   readonly #ids = new Map<string, string>();
+  readonly #workers = new Map<string, string>();
   readonly #folder: string;
 
   constructor(folder: string) {
@@ -26,6 +28,7 @@ export class StandIns {
           'The store holds: 20 jobs, 60 commits, 80 events',
         )
         .replaceAll(ULID, (id) => this.#idOf(id))
+        .replaceAll(WORKER, (id) => this.#workerOf(id))
         .replaceAll(
           /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/g,
           '4f9d1c2e-7b3a-4d5e-8f60-718293a4b5c6',
@@ -53,6 +56,15 @@ export class StandIns {
       const turn = this.#ids.size;
       known = `01K0PAWLEXAMPLE00000000${LETTERS[Math.floor(turn / 100)] ?? 'Z'}${String(turn % 100).padStart(2, '0')}`;
       this.#ids.set(id, known);
+    }
+    return known;
+  }
+
+  #workerOf(id: string): string {
+    let known = this.#workers.get(id);
+    if (known === undefined) {
+      known = `w-PAWLWORKER${String(this.#workers.size + 1).padStart(2, '0')}`;
+      this.#workers.set(id, known);
     }
     return known;
   }

@@ -7,10 +7,10 @@ type RawEvent = Readonly<Record<string, unknown>>;
 /** Step n turns an event as version n+1 wrote it into one as version n+2 would have. */
 type Upgrade = (event: RawEvent) => RawEvent;
 /**
- * Version 2 leaves out nulls, version 3 also what is usual or clear, version 4 says which job a job goes on with; each can read what the one
- * before wrote as it stands.
+ * Version 2 leaves out nulls, version 3 also what is usual or clear, version 4 says which job a job goes on with, version 5 leaves out more of
+ * what is usual; each can read what the one before wrote as it stands.
  */
-const UPGRADES: readonly Upgrade[] = [(event) => event, (event) => event, (event) => event];
+const UPGRADES: readonly Upgrade[] = [same, same, same, same];
 
 export type Decoded =
   | { readonly ok: true; readonly events: readonly Event[] }
@@ -39,8 +39,7 @@ export function decodeEvents(body: string, upgrades: readonly Upgrade[] = UPGRAD
   const events: Event[] = [];
   let previous: MutableEvent = {};
   for (const raw of header.events) {
-    raw['at'] ??= previous['at'];
-    raw['actor'] ??= previous['actor'];
+    complete(raw, previous);
     previous = raw;
     let event: RawEvent = raw;
     for (let v = header.v; v < latest; v++) event = (upgrades[v - 1] as Upgrade)(event);
@@ -51,6 +50,21 @@ export function decodeEvents(body: string, upgrades: readonly Upgrade[] = UPGRAD
     }
   }
   return { ok: true, events };
+}
+
+function same(event: RawEvent): RawEvent {
+  return event;
+}
+
+/** What was left out because of what stands beside it. */
+function complete(event: MutableEvent, previous: MutableEvent): void {
+  event['at'] ??= previous['at'];
+  event['actor'] ??= previous['actor'];
+  const { type, spec } = event;
+  if (type === 'step.recorded') {
+    event['occurrence'] ??= 1;
+    event['startedAt'] ??= event['at'];
+  } else if (type === 'job.created' && is.isRecord(spec)) spec['scheduledAt'] ??= event['at'];
 }
 
 function unreadable(problem: string): Decoded {

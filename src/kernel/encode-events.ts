@@ -8,7 +8,7 @@ import { isNamedAfter } from './usual.js';
  * any event's fields takes a new number, a step in UPGRADES, and a new golden file beside the old ones. A release
  * that can read a new version must be out everywhere before one writes it.
  */
-export const CODEC_VERSION = 4;
+export const CODEC_VERSION = 5;
 
 /**
  * Events that hold user data: in which field, and how the rest is written. The payload goes on a line of its own.
@@ -85,7 +85,8 @@ const SPLIT: { readonly [T in EventType]?: Split<T> } = {
 /**
  * The events of one commit as text: a header line of JSON, then each payload on its own line, untouched.
  * Payloads are neither parsed nor escaped again. An event repeats `at` and `actor` only if they differ from the
- * event before it, and what is null or usual is left out. Which event a line belongs to is said only where one of them may also have
+ * event before it, and what is null or usual is left out: a job that is due when it is created, a name that comes once, a step that began in
+ * the millisecond in which it was recorded. Which event a line belongs to is said only where one of them may also have
  * none: else they have one each, in order.
  */
 export function encodeEvents(events: readonly Event[]): string {
@@ -142,7 +143,7 @@ function headerOf(event: Event, previous: Event | null): string {
 
 /** What every job goes through, letter by letter as JSON has it, at half the cost of an object or less: what follows the stamp. */
 const BY_HAND: { readonly [T in EventType]?: (event: EventOf<T>) => string } = {
-  'job.created': ({ spec }) => `,"spec":${encodeSpec(spec)}`,
+  'job.created': ({ spec, at }) => `,"spec":${encodeSpec(spec, at)}`,
   'job.promoted': () => '',
   'attempt.started': (event) => {
     const { attemptId, worker } = event;
@@ -150,8 +151,10 @@ const BY_HAND: { readonly [T in EventType]?: (event: EventOf<T>) => string } = {
     return isNamedAfter(worker, event) ? named : `${named},"worker":${JSON.stringify(worker)}`;
   },
   'job.succeeded': () => '',
-  'step.recorded': ({ step, occurrence, startedAt }) =>
-    `,"step":${quote(step)},"occurrence":${occurrence},"startedAt":${startedAt}`,
+  'step.recorded': ({ step, occurrence, startedAt, at }) => {
+    const count = occurrence === 1 ? '' : `,"occurrence":${occurrence}`;
+    return `,"step":${quote(step)}${count}${startedAt === at ? '' : `,"startedAt":${startedAt}`}`;
+  },
 };
 
 let lastActor = { name: '', quoted: '""' };

@@ -1,16 +1,17 @@
 import type { JobSpec } from './job.js';
+import type { Timestamp } from './payload.js';
 import type { RetryPolicy } from './retry-policy.js';
 import { traceOf, USUAL } from './usual.js';
 
 /**
- * A job's spec as JSON, letter by letter: without nulls, without what is usual, and without the job's id where it stands for
- * another. A log keeps every spec for years, and most of most specs is one of these. An id holds nothing that JSON would escape.
+ * A job's spec as JSON, letter by letter: without nulls, without what is usual, and without the job's id and the time of its creation
+ * where they stand for another. A log keeps every spec for years, and most of most specs is one of these. An id holds nothing that JSON
+ * would escape.
  */
-export function encodeSpec(spec: JobSpec): string {
-  return (
-    `{"jobId":"${spec.jobId}"${named(spec)},"inputHash":${quote(spec.inputHash)},"traceId":${encodeTrace(spec)}` +
-    `,"scheduledAt":${spec.scheduledAt}${sharedText(spec)}}`
-  );
+export function encodeSpec(spec: JobSpec, createdAt: Timestamp): string {
+  const { jobId, inputHash, scheduledAt } = spec;
+  const due = scheduledAt === createdAt ? '' : `,"scheduledAt":${scheduledAt}`;
+  return `{"jobId":"${jobId}"${named(spec)},"inputHash":${quote(inputHash)},"traceId":${encodeTrace(spec)}${due}${sharedText(spec)}}`;
 }
 
 /** A text as JSON has it. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { created, event } from '../testkit/index.js';
+import { created, event, T0 } from '../testkit/index.js';
 import {
   CODEC_VERSION,
   decodeEvents,
@@ -99,6 +99,19 @@ describe('encoding', () => {
     expect(decodeEvents(body)).toEqual({ ok: true, events: plain });
   });
 
+  test('a step that comes once, and ends when it begins, and a job that is due at once say so by saying nothing', () => {
+    const recorded = event('step.recorded');
+    const events = [{ ...recorded, occurrence: 1, startedAt: recorded.at }];
+    const body = encodeEvents(events);
+    expect(body).not.toMatch(/occurrence|startedAt/);
+    expect(decodeEvents(body)).toEqual({ ok: true, events });
+    const [due, later] = [created({ scheduledAt: T0 }), created({ scheduledAt: T0 + 1 })];
+    expect(encodeEvents(due)).not.toContain('scheduledAt');
+    expect(encodeEvents(later)).toContain('scheduledAt');
+    for (const one of [due, later])
+      expect(decodeEvents(encodeEvents(one))).toEqual({ ok: true, events: one });
+  });
+
   test('time and actor are written once for events that share them', () => {
     const [first = '', ...rest] = encodeEvents(created()).split('"type":"job.promoted"');
     expect(first).toContain('"at"');
@@ -133,7 +146,7 @@ test('what is put together by hand is what JSON makes of it, whatever the names 
         }),
         ended.result,
       ]);
-      const recorded = { ...event('step.recorded'), ...stamp, step: name };
+      const recorded = { ...event('step.recorded'), ...stamp, step: name, occurrence: 2, startedAt: at + 1 };
       const { step, occurrence, startedAt } = recorded;
       expect(encodeEvents([recorded]).split('\n')).toEqual([
         JSON.stringify({
@@ -156,7 +169,8 @@ test('an event among others is written as it is alone, but for what it shares wi
 });
 
 describe('decoding what is not a commit', () => {
-  const body = encodeEvents([event('step.recorded')]);
+  const recorded = event('step.recorded', { occurrence: 2 });
+  const body = encodeEvents([recorded]);
   const unreadable = { ok: false, code: 'EVENT_UNREADABLE' };
 
   test.each([
@@ -177,23 +191,23 @@ describe('decoding what is not a commit', () => {
     ['an unknown event', '{"v":1,"payloads":[],"events":[{"type":"job.sneezed","at":1,"actor":"client"}]}'],
     ['a missing payload', body.split('\n')[0] ?? ''],
     ['a payload too many', `${body}\n1`],
-    ['a field of the wrong type', body.replace('"occurrence":1', '"occurrence":"1"')],
+    ['a field of the wrong type', body.replace('"occurrence":2', '"occurrence":"1"')],
     [
       'a payload that is no text',
       '{"v":1,"payloads":[],"events":[{"type":"job.succeeded","at":1,"actor":"client","result":7}]}',
     ],
     ['a counter that is none', encodeEvents([event('checkpoint.saved', { occurrences: { quote: 0 } })])],
     ['counters that are a list', encodeEvents([event('checkpoint.saved', { occurrences: [] as never })])],
-    ['an unknown field', body.replace('"occurrence":1', '"occurrence":1,"x":1')],
+    ['an unknown field', body.replace('"occurrence":2', '"occurrence":2,"x":1')],
   ])('%s is unreadable', (_, text) => {
     expect(decodeEvents(text)).toMatchObject(unreadable);
   });
 
   test('a later version is refused with its own code', () => {
-    expect(decodeEvents(body.replace('"v":4', '"v":5'))).toEqual({
+    expect(decodeEvents(body.replace('"v":5', '"v":6'))).toEqual({
       ok: false,
       code: 'EVENT_TOO_NEW',
-      problem: 'written in version 5, known up to 4',
+      problem: 'written in version 6, known up to 5',
     });
   });
 
@@ -201,11 +215,11 @@ describe('decoding what is not a commit', () => {
     const renamed = body.replace('"step":"quote"', '"name":"quote"');
     const upgrade = ({ name, ...rest }: Readonly<Record<string, unknown>>) => ({ ...rest, step: name });
     const same = (old: object) => ({ ...old });
-    const upgrades = [same, same, same, upgrade];
-    const read = { ok: true, events: [event('step.recorded')] };
+    const upgrades = [same, same, same, same, upgrade];
+    const read = { ok: true, events: [recorded] };
     expect(decodeEvents(renamed, upgrades)).toEqual(read);
-    expect(decodeEvents(renamed.replace('"v":4', '"v":1'), upgrades)).toEqual(read);
-    expect(decodeEvents(body.replace('"v":4', '"v":5'), upgrades)).toEqual(read);
+    expect(decodeEvents(renamed.replace('"v":5', '"v":1'), upgrades)).toEqual(read);
+    expect(decodeEvents(body.replace('"v":5', '"v":6'), upgrades)).toEqual(read);
   });
 
   test('whatever the text, there is an answer', () => {

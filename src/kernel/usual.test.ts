@@ -19,7 +19,6 @@ describe('what is usual', () => {
       jobId: 'job_00000001',
       task: 'order',
       inputHash: 'hash-of-input',
-      scheduledAt: T0,
       traceId: ['drawn'],
     });
     expect(decodeEvents(body)).toEqual({ ok: true, events });

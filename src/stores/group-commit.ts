@@ -35,11 +35,20 @@ export type GroupOptions<Ask> = {
  */
 export function groupCommit<Ask, Answer>(
   run: (asks: readonly Ask[]) => Answers<Answer> | Promise<Answers<Answer>>,
-  { most, weigh, abreast = 1, mostWaiting = MOST_WAITING }: GroupOptions<Ask>,
+  options: GroupOptions<Ask>,
 ): (asks: readonly Ask[]) => Promise<readonly Answer[]> {
+  return groupReplies(run, (answers) => answers, options);
+}
+
+/** The same, where a caller is told something else than its answers: it need not wait for another promise. */
+export function groupReplies<Ask, Answer, Reply>(
+  run: (asks: readonly Ask[]) => Answers<Answer> | Promise<Answers<Answer>>,
+  replyOf: (answers: readonly Answer[]) => Reply,
+  { most, weigh, abreast = 1, mostWaiting = MOST_WAITING }: GroupOptions<Ask>,
+): (asks: readonly Ask[]) => Promise<Reply> {
   type Waiting = {
     readonly asks: readonly Ask[];
-    readonly resolve: (answers: readonly Answer[]) => void;
+    readonly resolve: (reply: Reply) => void;
     readonly reject: (error: unknown) => void;
   };
   const queue: Waiting[] = [];
@@ -114,8 +123,9 @@ export function groupCommit<Ask, Answer>(
 
   /** What takes longer than the rest holds up nobody but whoever asked for it. */
   function settle({ resolve, reject }: Waiting, own: Answers<Answer>): void {
-    if (own.some((one) => one instanceof Promise)) Promise.all(own).then(resolve, reject);
-    else resolve(own as readonly Answer[]);
+    if (own.some((one) => one instanceof Promise))
+      Promise.all(own).then((answers) => resolve(replyOf(answers)), reject);
+    else resolve(replyOf(own as readonly Answer[]));
   }
 
   function begin(): void {

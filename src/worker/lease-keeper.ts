@@ -1,4 +1,4 @@
-import { LEASE_RENEWAL_SHARE, newJobId, type Job, type WorkerRef } from '../kernel/index.js';
+import { BUCKETS, LEASE_RENEWAL_SHARE, newJobId, type Job, type WorkerRef } from '../kernel/index.js';
 import { PawlError } from '../errors.js';
 import { Bell } from '../engine/bell.js';
 import type { Engine } from '../engine/engine.js';
@@ -23,6 +23,13 @@ export type LeaseKeeperOptions = {
 const SILENT_MS = 5_000;
 
 /**
+ * Every row of the log names its worker two or three times, so names are no longer than it takes for nobody to have the same: a drawn one
+ * has sixty bits of chance; a life of a worker its millisecond and, for two of one name that begin in the same, thirty.
+ */
+const NAME_LENGTH = 12;
+const BIRTH_LENGTH = 16;
+
+/**
  * Keeps the lease of a worker. It counts its time from the SENDING of each renewal that was confirmed, so it gives up
  * before the store does. It runs on the handlers' own event loop: a loop that stalls must lose its lease.
  */
@@ -41,7 +48,7 @@ export class LeaseKeeper {
   constructor(engine: Engine, options: LeaseKeeperOptions) {
     this.#engine = engine;
     this.#options = options;
-    this.#id = `${options.namedUnder}${options.workerId ?? `w-${engine.newId(0)}`}`;
+    this.#id = `${options.namedUnder}${options.workerId ?? `w-${engine.newId(0).slice(-NAME_LENGTH)}`}`;
     this.#bell = new Bell(engine.alarms);
     this.#incarnation = this.#newIncarnation();
   }
@@ -170,6 +177,7 @@ export class LeaseKeeper {
   #newIncarnation(): string {
     this.#bornAt = Math.max(this.#engine.now(), this.#bornAt + 1);
     const draw = (below: number): number => this.#engine.random.int(below);
-    return `${this.#id}.${newJobId({ now: this.#bornAt, bucket: 0, draw })}`;
+    const born = newJobId({ now: this.#bornAt, bucket: draw(BUCKETS), draw });
+    return `${this.#id}.${born.slice(0, BIRTH_LENGTH)}`;
   }
 }

@@ -2,7 +2,7 @@ import { must } from '../../kernel/index.js';
 import type { Clock } from '../../ports/clock.js';
 import type { CommitItem, CommitReplies, EffectResult, NewMessage, Store } from '../../ports/store.js';
 import { GateTurns } from '../gate-turns.js';
-import { groupCommit, type Answers, type GroupOptions } from '../group-commit.js';
+import { groupCommit, groupReplies, type Answers, type GroupOptions } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { claim } from './claim.js';
 import { FewFirst } from './claim-few.js';
@@ -42,6 +42,8 @@ import { notifiedWakeUps } from './wake-ups.js';
 
 /** What was saved, at the time of the last of it. */
 function answered(saved: readonly Saved[]): CommitReplies {
+  const [only] = saved;
+  if (saved.length === 1 && only && !only.told) return { now: only.now, replies: [only.reply] };
   let now = 0;
   for (const one of saved) now = Math.max(now, one.now);
   const replies = saved.map(({ reply }) => reply);
@@ -78,7 +80,8 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   }
   const { single, listed } = session;
   const wakeUps = notifiedWakeUps(session, options.clock);
-  const commit = groupCommit<CommitItem, Saved>((items) => saveGroup(session, items, wakeUps), {
+  const save = (items: readonly CommitItem[]) => saveGroup(session, items, wakeUps);
+  const commit = groupReplies(save, answered, {
     most: MOST_IN_GROUP,
     weigh: (item) => weightOf(item.body.length + (item.dlqItem?.payload.length ?? 0)),
     abreast: GROUPS_ABREAST,
@@ -114,7 +117,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
   };
 
   return {
-    commit: (items) => (items.length === 0 ? single.now().then(nothing) : commit(items).then(answered)),
+    commit: (items) => (items.length === 0 ? single.now().then(nothing) : commit(items)),
     commitWithin: (tx, items) => commitWithin(session, tx, items),
     begin: () => begin(session),
     claim: (request) => claim(session, hints, request),

@@ -1,8 +1,8 @@
 import { PawlError } from '../../errors.js';
 import type { StoreClock } from '../../ports/clock.js';
-import type { CommitItem, CommitReply, EffectResult, NewMessage, Store } from '../../ports/store.js';
+import type { CommitItem, EffectResult, NewMessage, Store } from '../../ports/store.js';
 import { GateTurns } from '../gate-turns.js';
-import { groupCommit } from '../group-commit.js';
+import { groupCommit, groupReplies } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
 import { ReadAhead } from '../read-ahead.js';
 import { UnreadableJobs } from '../unreadable-jobs.js';
@@ -53,10 +53,14 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
   const prepare = (opened: Database): void => migrate(opened, migrations);
   const db = new Session(await openFile(path, { clock, prepare }), clock, sameFile(path));
   const { stop, isHere, ...wakeUps } = watchedWakeUps(db, { path, clock });
-  const commit = groupCommit<CommitItem, CommitReply>((items) => saveGroup(db, items), {
-    most: MOST_IN_GROUP,
-    weigh: (item) => weightOf(item.body.length + (item.dlqItem?.payload.length ?? 0)),
-  });
+  const commit = groupReplies(
+    (items: readonly CommitItem[]) => saveGroup(db, items),
+    (replies) => ({ now: db.now(), replies }),
+    {
+      most: MOST_IN_GROUP,
+      weigh: (item) => weightOf(item.body.length + (item.dlqItem?.payload.length ?? 0)),
+    },
+  );
   const unreadable = new UnreadableJobs();
   const hints = { reading: new ReadAhead(), unreadable, gateTurns: new GateTurns() };
   /** For what comes in crowds, such as the ends of a thousand children, or as many firings: one sync of the disk for many. */
@@ -69,7 +73,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
   const putSchedules = together((put: SchedulePut) => putSchedule(db, put));
 
   return {
-    commit: (items) => commit(items).then((replies) => ({ now: db.now(), replies })),
+    commit,
     commitWithin: () =>
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     begin: async () => begin(db),
