@@ -2,7 +2,7 @@ import { stepKey, type JsonText, type Step } from '../kernel/index.js';
 import { STAND_IN } from '../engine/continuing.js';
 import type { InheritedEffect } from '../engine/inherited.js';
 import { untilAnswered } from '../engine/until-answered.js';
-import type { GiveOptions } from './attempt.js';
+import type { GiveOptions } from './held-command.js';
 import { differenceOf, factsOf, NO_FACTS, type EffectUse } from './effect-use.js';
 import type { Execution } from './execution.js';
 import { never } from './never.js';

@@ -6,7 +6,8 @@ import { rejectionError } from '../engine/rejection-error.js';
 import { STAND_IN } from '../engine/continuing.js';
 import { untilAnswered } from '../engine/until-answered.js';
 import type { EffectStep, Event, WaitStep } from '../kernel/index.js';
-import type { Attempt, GiveOptions, HeldCommand } from './attempt.js';
+import type { Attempt } from './attempt.js';
+import type { GiveOptions, HeldCommand } from './held-command.js';
 import { NO_FACTS } from './effect-use.js';
 
 /**

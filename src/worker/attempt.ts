@@ -17,22 +17,9 @@ import type { CommitItem, CommitReply, Loaded } from '../ports/store.js';
 import { endOf, type AttemptEnd } from './attempt-end.js';
 import { commitName } from './names.js';
 import type { Replay } from './replay.js';
+import { extrasOf } from './commit-extras.js';
+import type { Answer, GiveOptions, HeldCommand } from './held-command.js';
 import { takeBatch } from './take-batch.js';
-
-type Without<C> = C extends Command ? Omit<C, 'now' | 'actor' | 'attemptId'> : never;
-/** A command of the holder, but for what every one of them carries. */
-export type HeldCommand = Without<Extract<Command, { attemptId: string }>>;
-
-export type GiveOptions = {
-  readonly extras?: Extras;
-  /** Sent by itself, and decided on anew by the caller if the store answers that something moved. */
-  readonly alone?: boolean;
-  /** How it is saved, if not by itself: within a transaction. Null: that was undone, and whoever asked knows why. */
-  readonly save?: (item: CommitItem) => Promise<CommitReply | null>;
-};
-
-/** `moved`: what the decision had looked at has changed since, or what was to be saved with it was undone. */
-export type Answer = Decision | { readonly ok: false; readonly code: 'MOVED' };
 
 type Asked = {
   readonly command: HeldCommand;
@@ -125,6 +112,11 @@ export class Attempt {
     if (this.#sending || this.isOver) return;
     this.#sending = true;
     void this.#sendAll();
+  }
+
+  /** To whoever claims it next. */
+  handBack(): void {
+    if (!this.isOver) this.give({ type: 'interrupt', cause: { reason: 'drained' } });
   }
 
   /** Whoever still runs for it is told to stop. What it has not saved is lost, and somebody else's to do. */
@@ -245,30 +237,8 @@ export class Attempt {
   #itemOf(commandId: string, batch: readonly Asked[], decided: Decided, ending: Extras): CommitItem {
     const { events, commands, decisions } = decided;
     const { jobId } = this.job.spec;
-    const extras = this.#extrasOf(batch, decisions, ending);
+    const extras = extrasOf(this.attemptId, { batch, decisions, ending });
     return prepareCommit(this.#head, { jobId, commandId, events, commands }, extras);
-  }
-
-  /** What a refused command would have brought along, a consumed message or a child's start, must not be saved. */
-  #extrasOf(batch: readonly Asked[], decisions: readonly Decision[], ending: Extras): Extras {
-    const { attemptId } = this;
-    if (batch.every(({ options }) => options.extras === undefined)) {
-      const { outbox = NO_MAIL, dlqItem = null } = ending;
-      return { attemptId, outbox, dlqItem };
-    }
-    const asked = batch.flatMap(({ options }, index) =>
-      options.extras !== undefined && decisions[index]?.ok ? [options.extras] : [],
-    );
-    const [first] = asked;
-    return {
-      attemptId,
-      inboxRev: first?.inboxRev ?? null,
-      noResultOf: first?.noResultOf ?? null,
-      consumed: asked.flatMap(({ consumed = [] }) => consumed),
-      outbox: [...asked.flatMap(({ outbox = [] }) => outbox), ...(ending.outbox ?? [])],
-      dlqItem: ending.dlqItem ?? null,
-      takesOver: asked.some(({ takesOver }) => takesOver),
-    };
   }
 
   #advance(item: CommitItem, { events, after }: Decided): void {
@@ -319,7 +289,6 @@ const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['APP_CLOSED', 'COMMI
 
 const PLAINLY: GiveOptions = {};
 const NO_EVENTS: readonly Event[] = [];
-const NO_MAIL: readonly never[] = [];
 const ignore = (): void => undefined;
 /** Who hears of it is looked up before. Results of steps come by the thousand, and wait for no such look. */
 const movesJob = ({ command }: Asked): boolean => command.type !== 'record-step';

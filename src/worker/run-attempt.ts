@@ -12,7 +12,7 @@ import { toJsonText } from '../engine/json-text.js';
 import { rejectionError } from '../engine/rejection-error.js';
 import type { ExecutionSpan } from '../ports/tracing.js';
 import type { AttemptEnd } from './attempt-end.js';
-import type { HeldCommand } from './attempt.js';
+import type { HeldCommand } from './held-command.js';
 import { isThenable, type Execution } from './execution.js';
 import { HeldJob } from './held-job.js';
 import { callHook } from './hooks.js';

@@ -7,7 +7,6 @@ import { repeat, type Stoppable } from '../engine/repeat.js';
 import { isSuspect } from '../engine/suspect.js';
 import { startUpkeep } from '../engine/upkeep.js';
 import type { BeatReply, Head, Loaded } from '../ports/store.js';
-import type { Attempt } from './attempt.js';
 import { Claims } from './claims.js';
 import type { Surroundings } from './execution.js';
 import { Lanes } from './lanes.js';
@@ -15,6 +14,7 @@ import { LeaseKeeper } from './lease-keeper.js';
 import { prepareAttempt, type Prepared } from './prepare-attempt.js';
 import { runAttempt } from './run-attempt.js';
 import type { TaskDefinition } from './task-definition.js';
+import { Strangers } from './strangers.js';
 import { UnreadJobs } from './unread-jobs.js';
 import type { WorkerOptions } from './worker-options.js';
 
@@ -42,8 +42,7 @@ export class Worker {
   readonly #unread: UnreadJobs;
   /** By attempt. */
   readonly #running = new Map<string, Running>();
-  /** Held here according to the store, and not known: since when. A claim whose reply was lost, if they stay. */
-  #strangers = new Map<string, number>();
+  readonly #strangers = new Strangers();
   /** When those that wait for a message last looked for it. */
   #toldAt = 0;
   #claimLoop: Stoppable | null = null;
@@ -170,7 +169,7 @@ export class Worker {
     for (const [attemptId, running] of this.#running) {
       const { prepared, claimed } = running;
       if (prepared === null) running.done = this.#interrupt(claimed.spec.jobId, attemptId);
-      else handBack(prepared.attempt);
+      else prepared.attempt.handBack();
     }
   }
 
@@ -184,11 +183,7 @@ export class Worker {
     const task = this.#lanes.taskOf(laneOf(job.spec));
     const { attemptId } = job;
     if (task === undefined || head === undefined || attemptId === null) return;
-    const running: Running = {
-      prepared: null,
-      done: Promise.resolve(),
-      claimed: job,
-    };
+    const running: Running = { prepared: null, done: Promise.resolve(), claimed: job };
     if (this.#hasStopped) return;
     this.#running.set(attemptId, running);
     if (this.#handsBack) {
@@ -210,22 +205,18 @@ export class Worker {
   #execute(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
     try {
       const preparing = prepareAttempt(this.#around, head);
-      return preparing instanceof Promise
-        ? preparing.then((prepared) => this.#runPrepared(running, prepared, { head, task }))
-        : this.#runPrepared(running, preparing, { head, task });
+      const run = (prepared: Prepared): Promise<void> => this.#runPrepared(running, prepared, task);
+      return preparing instanceof Promise ? preparing.then(run) : run(preparing);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #runPrepared(
-    running: Running,
-    prepared: Prepared,
-    { head, task }: { head: Loaded; task: TaskDefinition },
-  ): Promise<void> {
-    this.#unread.forget(head.job.spec.jobId);
+  #runPrepared(running: Running, prepared: Prepared, task: TaskDefinition): Promise<void> {
+    this.#unread.forget(running.claimed.spec.jobId);
     // Lost before anyone could tell it so, or handed back.
-    if (this.#handsBack || prepared.attempt.isOver || !this.#keeper.holds(head.job)) return Promise.resolve();
+    if (this.#handsBack || prepared.attempt.isOver || !this.#keeper.holds(running.claimed))
+      return Promise.resolve();
     running.prepared = prepared;
     return runAttempt(prepared, task);
   }
@@ -277,13 +268,12 @@ export class Worker {
     }
     const now = this.#engine.clock.elapsed();
     this.#lookForMessages(now);
-    const before = this.#strangers;
-    this.#strangers = new Map();
-    for (const { jobId, attemptId } of held.filter((one) => !this.#running.has(one.attemptId))) {
-      const since = before.get(attemptId) ?? now;
-      this.#strangers.set(attemptId, since);
-      if (now - since >= this.#options.leaseMs * LEASE_RENEWAL_SHARE) void this.#interrupt(jobId, attemptId);
-    }
+    const unknown = held.filter(({ attemptId }) => !this.#running.has(attemptId));
+    const staying = this.#strangers.staying(unknown, {
+      now,
+      ms: this.#options.leaseMs * LEASE_RENEWAL_SHARE,
+    });
+    for (const { jobId, attemptId } of staying) void this.#interrupt(jobId, attemptId);
   }
 
   #loseAll(reason: string): void {
@@ -305,8 +295,4 @@ export class Worker {
 
   readonly #allDone = (): Promise<unknown> =>
     Promise.allSettled([...this.#running.values()].map(({ done }) => done));
-}
-
-function handBack(attempt: Attempt): void {
-  if (!attempt.isOver) attempt.give({ type: 'interrupt', cause: { reason: 'drained' } });
 }

@@ -70,9 +70,9 @@ export const WORKER_BUGS: readonly Bug[] = [
   },
   {
     name: 'lost claims are never handed back',
-    file: 'worker/worker',
-    from: 'if (now - since >= this.#options.leaseMs * LEASE_RENEWAL_SHARE)',
-    to: 'if (false)',
+    file: 'worker/strangers',
+    from: 'now - (this.#since.get(attemptId) ?? now) >= ms',
+    to: 'false',
   },
   {
     name: 'cancelled handlers run on',
@@ -144,7 +144,7 @@ export const WORKER_BUGS: readonly Bug[] = [
   },
   {
     name: 'what refused commands bring is saved',
-    file: 'worker/attempt',
+    file: 'worker/commit-extras',
     from: 'options.extras !== undefined && decisions[index]?.ok',
     to: 'options.extras !== undefined',
   },

@@ -121,6 +121,8 @@ export const outboxBatch = (items: readonly Posting[], place: Place): Batch =>
 export const OUTBOX_COLUMNS = OUTBOX.map(([name]) => name).join(', ');
 /** Of a record, whose position is its transaction. */
 export const RECORD_COLUMNS = LOG.map(([name]) => name).join(', ');
+/** The same of records named `c`. */
+export const RECORD_VALUES = LOG.map(([name]) => `c.${name}`).join(', ');
 export const LOG_COLUMNS = `${RECORD_COLUMNS}, xid`;
 export const NEW_COLUMNS = NEW.map(([name]) => name).join(', ');
 /** For `UPDATE pawl.jobs j … FROM` changes named `c`; `now` is the time, as SQL. A job that is held never gets ready. */
