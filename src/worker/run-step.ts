@@ -35,6 +35,8 @@ export class StepError extends Error {
 
 type Body = (context: BodyContext) => unknown;
 
+type Asked = { readonly body: Body; readonly options: StepOptions };
+
 /** What becomes of a step, as its handler hears of it. */
 type Outcome = {
   readonly resolve: (value: unknown) => void;
@@ -62,18 +64,13 @@ export function runStep(
 class StepRun {
   readonly #execution: Execution;
   readonly #ref: StepRef;
-  readonly #asked: { readonly body: Body; readonly options: StepOptions };
+  readonly #asked: Asked;
   readonly #outcome: Outcome;
   #timeoutMs: number | null = null;
   #retry = NO_RETRY;
   #startedAt = 0;
 
-  constructor(
-    execution: Execution,
-    ref: StepRef,
-    asked: { readonly body: Body; readonly options: StepOptions },
-    outcome: Outcome,
-  ) {
+  constructor(execution: Execution, ref: StepRef, asked: Asked, outcome: Outcome) {
     this.#execution = execution;
     this.#ref = ref;
     this.#asked = asked;
