@@ -194,7 +194,7 @@ export class Worker {
     running.done = this.#finish(running, { job, ...head }, task);
   }
 
-  /** Never throws. */
+  /** Runs it until this worker has done with it. Never throws. */
   #finish(running: Running, head: Loaded, task: TaskDefinition): Promise<void> {
     return this.#execute(running, head, task).then(
       () => this.#makeRoom(head.job),

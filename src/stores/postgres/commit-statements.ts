@@ -107,7 +107,7 @@ const FOLLOWS = `(j.rev = c.log_rev - 1
 /**
  * Step records never touch the job's row: the log's key is their fence, and one that is taken undoes them all, as it does changes.
  * The row before is held for as long as this takes, or a purge that deletes both could let a record pass that came far too late. Rows
- * come in the order of the list, so that nothing need be kept or sorted on the way: a tenth of the server's time for them.
+ * come in the order of the list, so that nothing need be kept or sorted on the way (decision 53).
  */
 export function saveRecords(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
   const items = unsorted.toSorted(byJobId);
