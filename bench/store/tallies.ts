@@ -2,65 +2,31 @@
  * What counting by tenant costs beside a million finished jobs, and what its indexes cost those who never are counted:
  * `npm run bench:tallies`, or `npm run bench:tallies -- postgres`.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import pg from 'pg';
-import type { Store } from '../../src/ports/store.js';
-import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
-import { openDatabase } from '../../src/stores/sqlite/driver.js';
-import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
-import { startPostgres } from '../../test/postgres-server.js';
 import { median } from '../harness/statistics.js';
-import { claimAndComplete, clock, createAll, creates, worker } from './workload.js';
-
-/** A database of its own: the store on it, and a way to send it SQL. */
-type Ground = { readonly store: Store; readonly run: (sql: string) => Promise<void> };
+import { crowdsSql, measure, onGrounds, type Crowd, type Grounds } from './ground.js';
+import { claimAndComplete, createAll, creates, worker } from './workload.js';
 
 const now = Date.now();
 const LATER = `${now + 1e9}`;
 
-/** How many, whose, and the columns that tell where they stand. */
-const CROWDS = [
-  [1_000_000, 'acme', { status: 'succeeded', finished_at: `${now}` }],
-  [200_000, 'globex', { status: 'scheduled', due_at: LATER }],
-  [200_000, 'globex', { status: 'queued', due_at: `${now}`, ready: 'true' }],
-  [100_000, 'initech', { status: 'retrying', due_at: LATER }],
-  [11, 'acme', { status: 'retrying', due_at: LATER }],
-  [500, 'acme', { status: 'waiting' }],
-  [50, 'acme', { status: 'running', incarnation: "'w.1'" }],
-] as const;
+const CROWDS: readonly Crowd[] = [
+  { count: 1_000_000, tenantId: 'acme', columns: { status: "'succeeded'", finished_at: `${now}` } },
+  { count: 200_000, tenantId: 'globex', columns: { status: "'scheduled'", due_at: LATER } },
+  { count: 200_000, tenantId: 'globex', columns: { status: "'queued'", due_at: `${now}`, ready: 'true' } },
+  { count: 100_000, tenantId: 'initech', columns: { status: "'retrying'", due_at: LATER } },
+  { count: 11, tenantId: 'acme', columns: { status: "'retrying'", due_at: LATER } },
+  { count: 500, tenantId: 'acme', columns: { status: "'waiting'" } },
+  { count: 50, tenantId: 'acme', columns: { status: "'running'", incarnation: "'w.1'" } },
+];
 
-/** `schema` is empty on SQLite. */
-function inserts(schema: string): string[] {
-  const jobs = CROWDS.map(([count, tenantId, { status, ...where }], crowd) => {
-    const columns = { ready: 'false', ...where };
-    return `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
-      INSERT INTO ${schema}jobs (job_id, bucket, tenant_id, task, queue, lane, gate, priority, status, rev, created_at, updated_at,
-        state, ${Object.keys(columns).join(', ')})
-      SELECT 'job_${crowd}_' || i, 0, '${tenantId}', 'order', 'default', 'lane', '', 0, '${status}', 3, ${now}, ${now}, '{}',
-        ${Object.values(columns).join(', ')} FROM n`;
-  });
-  const letters = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+const letters = (schema: string): string =>
+  `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
     INSERT INTO ${schema}dlq_items (dlq_id, job_id, tenant_id, status, version, created_at, item)
     SELECT 'd' || i, 'j' || i, 'acme', 'open', 1, ${now} - i * 60, '{}' FROM n`;
-  return [...jobs, letters];
-}
 
-async function measure(name: string, ask: () => Promise<object>): Promise<void> {
-  const times: number[] = [];
-  let answer = '';
-  for (let n = 0; n < 7; n++) {
-    const start = performance.now();
-    const { now: _now, ...said } = (await ask()) as { now: number };
-    times.push(performance.now() - start);
-    answer = JSON.stringify(said);
-  }
-  console.log(`${name.padEnd(34)} ${median(times).toFixed(2).padStart(7)} ms  ${answer}`);
-}
-
-async function countBeside({ store, run }: Ground, schema: string): Promise<void> {
-  for (const sql of inserts(schema)) await run(sql);
+async function countBeside({ open, ...place }: Grounds): Promise<void> {
+  const { store, run } = await open();
+  for (const sql of [...crowdsSql(CROWDS, place), letters(place.schema)]) await run(sql);
   await measure('retrying, by tenant', () => store.retrying({ atLeast: 11 }));
   await measure('live of acme, up to 56', () => store.countLive({ tenantId: 'acme', atMost: 56 }));
   await measure('live of acme, all', () => store.countLive({ tenantId: 'acme', atMost: 1e6 }));
@@ -75,7 +41,7 @@ const JOBS = 10_000;
 const ROUNDS = 7;
 
 /** Alternating, so that the machine's moods fall on both sides alike. */
-async function compare(open: () => Promise<Ground>, schema: string): Promise<void> {
+async function compare({ open, schema }: Grounds): Promise<void> {
   const took: Record<'with' | 'without', number[]> = { with: [], without: [] };
   for (let n = 0; n < 2 * ROUNDS; n++) {
     const side = n % 4 === 0 || n % 4 === 3 ? 'with' : 'without';
@@ -94,36 +60,7 @@ async function compare(open: () => Promise<Ground>, schema: string): Promise<voi
   console.log(`claim + complete, µs for each job: ${show('with')}, ${show('without')} the two indexes`);
 }
 
-if (process.argv.includes('postgres')) {
-  const server = await startPostgres();
-  const open = async (): Promise<Ground> => {
-    const url = await server.createDatabase();
-    const store = await postgresStore({ url, clock });
-    const run = async (sql: string): Promise<void> => {
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      await client.query(sql);
-      await client.end();
-    };
-    return { store, run };
-  };
-  await countBeside(await open(), 'pawl.');
-  await compare(open, 'pawl.');
-  await server.stop();
-} else {
-  const folder = mkdtempSync(join(tmpdir(), 'pawl-tallies-'));
-  let files = 0;
-  const open = async (): Promise<Ground> => {
-    const path = join(folder, `${files++}.db`);
-    const store = await sqliteStore({ path, clock });
-    const run = async (sql: string): Promise<void> => {
-      const db = await openDatabase(path);
-      db.exec(sql);
-      db.close();
-    };
-    return { store, run };
-  };
-  await countBeside(await open(), '');
-  await compare(open, '');
-  rmSync(folder, { recursive: true });
-}
+await onGrounds(async (grounds) => {
+  await countBeside(grounds);
+  await compare(grounds);
+});

@@ -5,6 +5,7 @@ import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { pawl, task } from '../../src/index.js';
 import { openDatabase, type Database } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
+import { command, Rig } from '../../src/testkit/index.js';
 import { systemClock } from '../../src/client/system-clock.js';
 import { filesUnder, read } from '../source-files.js';
 
@@ -92,10 +93,55 @@ test('nothing that a worker does by itself walks through all jobs: with a millio
 
 test('the check sees a walk where there is one', async () => {
   const path = newPath();
-  const store = await sqliteStore({ path, clock: systemClock });
-  await store.counts({ tenantId: null });
-  await store.close();
+  await (await sqliteStore({ path, clock: systemClock })).close();
+  const db = await openDatabase(path);
+  db.prepare('SELECT count(*) FROM jobs WHERE task = ?').get('order');
+  db.close();
   expect(await walks(path)).toHaveLength(1);
+});
+
+const LIVE = ['jobs_claim', 'jobs_held', 'jobs_resting'];
+
+/** How statements come to rows of jobs, as SQLite plans it. */
+async function waysToJobs(path: string): Promise<readonly string[]> {
+  const prepared = [...statements].filter((sql) => sql.startsWith('SELECT'));
+  const db = await openDatabase(path);
+  const details = prepared.flatMap((sql) => db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all());
+  db.close();
+  const ways = details
+    .map(({ detail }) => String(detail))
+    .filter((detail) => /^(SCAN|SEARCH) jobs/.test(detail));
+  return [...new Set(ways.map((way) => /INDEX (\w+)/.exec(way)?.[1] ?? way))].toSorted();
+}
+
+test('few among many are listed and counted by indexes: beside a million others it took 0.1 to 0.6 s, in which nothing else ran', async () => {
+  const path = newPath();
+  const rig = await Rig.start(({ clock }) => sqliteStore({ path, clock }));
+  onTestFinished(() => rig.stop());
+  for (const tenantId of ['acme', 'default']) {
+    await rig.create(`job_cancelled_${tenantId}`, { tenantId });
+    await rig.give(`job_cancelled_${tenantId}`, command('cancel'));
+    await rig.running(`job_running_${tenantId}`, { tenantId });
+  }
+  const all = { tenantId: null, statuses: null, task: null, limit: 9, cursor: null };
+  const waysOf = async (listing: Promise<unknown>) => {
+    await listing;
+    const ways = await waysToJobs(path);
+    statements.clear();
+    return ways;
+  };
+  statements.clear();
+  expect(await waysOf(rig.store.list({ ...all, tenantId: 'acme' }))).toEqual(['jobs_of_tenant']);
+  expect(await waysOf(rig.store.list({ ...all, statuses: ['cancelled'] }))).toEqual(['jobs_ended_otherwise']);
+  expect(
+    await waysOf(rig.store.list({ ...all, tenantId: 'acme', statuses: ['running', 'waiting'] })),
+  ).toEqual([...LIVE]);
+  const others = [...LIVE, 'jobs_ended_otherwise', 'sqlite_autoindex_jobs_1'];
+  expect(await waysOf(rig.store.counts({ tenantId: null }))).toEqual(others.toSorted());
+  for (const tenantId of ['acme', 'default'])
+    expect(await waysOf(rig.store.counts({ tenantId }))).toEqual(
+      expect.arrayContaining(['jobs_of_tenant', ...LIVE]),
+    );
 });
 
 test('no statement is planned anew each time that it is given a limit: SQLite looks at a bare one, see Session', () => {

@@ -38,7 +38,7 @@ export async function saveOne(db: Queries, item: CommitItem, { lists = true } = 
   await db.rows('SAVEPOINT pawl_commit');
   try {
     const reply = await (item.rev === 1 ? create(db, item) : change(db, item));
-    if (lists && isCreated(item, reply)) await listCreated(db, [item.jobId]);
+    if (lists && isCreated(item, reply)) await listCreated(db, [item]);
     await db.rows(`${needsNoUndoing(item, reply) ? 'RELEASE' : 'ROLLBACK TO'} SAVEPOINT pawl_commit`);
     if (reply.ok || reply.code !== 'IDENTITY_TAKEN') return reply;
     const owners = await ownersOf(db, item.identities);
@@ -62,8 +62,12 @@ export const isCreated = ({ rev }: CommitItem, reply: CommitReply): boolean =>
   rev === 1 && reply.ok && !reply.repeated;
 
 /** Where lists and the feed find new jobs. */
-export async function listCreated(db: Queries, jobIds: readonly string[]): Promise<void> {
-  await db.rows('INSERT INTO pawl.created (job_ids) VALUES ($1)', [jobIds]);
+export async function listCreated(db: Queries, items: readonly CommitItem[]): Promise<void> {
+  await db.rows(
+    `INSERT INTO pawl.created (tenant_id, job_ids) SELECT tenant_id, array_agg(job_id)
+     FROM pawl.jobs WHERE job_id = ANY($1) GROUP BY tenant_id`,
+    [items.map(({ jobId }) => jobId)],
+  );
 }
 
 async function create(db: Queries, item: CommitItem): Promise<CommitReply> {

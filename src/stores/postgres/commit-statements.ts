@@ -41,8 +41,8 @@ export function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promi
      ${owned.sql}
      ${posted.sql}
      created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
-       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from} RETURNING job_id),
-     listed AS (INSERT INTO pawl.created (job_ids) SELECT array_agg(job_id) FROM created)
+       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from} RETURNING job_id, tenant_id),
+     listed AS (INSERT INTO pawl.created (tenant_id, job_ids) SELECT tenant_id, array_agg(job_id) FROM created GROUP BY tenant_id)
      ${OUTCOME} FROM created`,
     [db.fixedNow(), items.length, ...jobs.values, ...owned.values, ...posted.values],
   );

@@ -88,14 +88,14 @@ const MOST_LISTED = 1_000;
 /** One by one, and listed together. */
 async function saveAll(db: Queries, items: readonly CommitItem[]): Promise<CommitReply[]> {
   const replies: CommitReply[] = [];
-  const created: string[] = [];
+  const created: CommitItem[] = [];
   const list = async (): Promise<void> => {
     if (created.length > 0) await listCreated(db, created.splice(0));
   };
   for (const item of items) {
     const reply = await saveOne(db, item, { lists: false });
     replies.push(reply);
-    if (isCreated(item, reply)) created.push(item.jobId);
+    if (isCreated(item, reply)) created.push(item);
     if (created.length === MOST_LISTED) await list();
   }
   await list();

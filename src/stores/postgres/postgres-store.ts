@@ -13,6 +13,7 @@ import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
 import { ownersOf } from './identities.js';
 import { beat, orphans, resign, workers } from './leases.js';
+import { list } from './list-jobs.js';
 import { loadEach } from './load.js';
 import { effects, inboxes, putEffects, putMessages, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
@@ -22,7 +23,7 @@ import { forItself } from './for-itself.js';
 import { heads } from './heads.js';
 import { ReadAhead } from '../read-ahead.js';
 import { UnreadableJobs } from '../unreadable-jobs.js';
-import { counts, due, feed, feedEnd, feedHeldBack, list, logs, type LogPage } from './reads.js';
+import { due, feed, feedEnd, feedHeldBack, logs, type LogPage } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import {
   deleteSchedule,
@@ -36,7 +37,7 @@ import {
 import { Session, type SessionOptions } from './session.js';
 import { SkipAhead } from './skip-ahead.js';
 import { strays } from './strays.js';
-import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
+import { countLive, counts, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 import { notifiedWakeUps } from './wake-ups.js';
 

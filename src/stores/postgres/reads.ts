@@ -1,7 +1,6 @@
-import { decodeEvents, must, type JobRow, type Status, type Timestamp } from '../../kernel/index.js';
-import type { FeedPosition, JobList, ListFilter, LogRow, Reply } from '../../ports/store.js';
+import { decodeEvents, must, type Timestamp } from '../../kernel/index.js';
+import type { FeedPosition, LogRow, Reply } from '../../ports/store.js';
 import { unreadablePosition } from '../feed-position.js';
-import { unreadableCursor } from '../list-cursor.js';
 import { NOW, type Queries } from './session.js';
 
 const LOG_ROW = 'job_id AS "jobId", rev, command_id AS "commandId", body, link';
@@ -113,67 +112,4 @@ export async function due(
     [now, except, limit],
   );
   return { now, jobIds: [...new Set(rows.map(({ job_id }) => job_id))].slice(0, limit) };
-}
-
-/** Newest first. The cursor is the place of the last job of the page before, whatever is added or deleted meanwhile. */
-export async function list(
-  db: Queries,
-  { tenantId, statuses, task, limit, cursor }: ListFilter,
-): Promise<Reply<JobList>> {
-  const values = [tenantId, statuses, task, ...placeOf(cursor), limit + 1];
-  const newest = await db.rows<ListedRow>(LIST_NEWEST, values);
-  const rows = newest.length > limit ? newest : await db.rows<ListedRow>(LIST_ALL, values);
-  const page = rows.slice(0, limit).map(({ createdXid, ...row }) => ({
-    row,
-    place: `${createdXid}.${row.jobId}`,
-  }));
-  const places = page.map(({ place }) => place);
-  const next = rows.length > limit ? (places.at(-1) ?? null) : null;
-  return { now: await db.now(), rows: page.map(({ row }) => row), places, next };
-}
-
-type ListedRow = JobRow & { readonly createdXid: string };
-
-/** The transaction that created it, and its id. */
-function placeOf(cursor: string | null): readonly [xid: string, jobId: string] {
-  if (cursor === null) return [BEHIND_ALL, ''];
-  const [, xid, jobId] = /^(\d{1,19})\.([\w.:-]+)$/.exec(cursor) ?? [];
-  if (xid === undefined || jobId === undefined) throw unreadableCursor(cursor);
-  return [xid, jobId];
-}
-
-const JOB_ROW = `j.job_id AS "jobId", j.tenant_id AS "tenantId", j.task, j.queue, j.lane, j.gate, j.priority, j.status, j.rev,
-  j.attempt_id AS "attemptId", j.incarnation, j.due_at AS "dueAt", j.wake_at AS "wakeAt", j.deadline_at AS "deadlineAt",
-  j.created_at AS "createdAt", j.updated_at AS "updatedAt", j.finished_at AS "finishedAt", j.created_xid AS "createdXid"`;
-const FITS = `($1::text IS NULL OR j.tenant_id = $1) AND ($2::text[] IS NULL OR j.status = ANY($2)) AND ($3::text IS NULL OR j.task = $3)`;
-
-/** So many of the newest jobs are looked through in the order in which they were created. */
-const NEWEST = 10_000;
-/** The last number that a transaction can have. */
-const BEHIND_ALL = String(2n ** 64n - 1n);
-
-/** Goes along the index for as long as it takes to fill the page, which costs the same among millions as among hundreds. */
-const LIST_NEWEST = `SELECT j.* FROM (
-    SELECT c.xid, i.job_id FROM pawl.created c, unnest(c.job_ids) AS i (job_id)
-    WHERE c.xid <= $4::xid8 AND (c.xid, i.job_id) < ($4::xid8, $5)
-    ORDER BY c.xid DESC, i.job_id DESC LIMIT ${NEWEST}) made,
-  LATERAL (SELECT ${JOB_ROW} FROM pawl.jobs j WHERE j.job_id = made.job_id AND ${FITS} OFFSET 0) j
-  ORDER BY made.xid DESC, made.job_id DESC LIMIT $6`;
-
-/** Few that fit among many that do not are found sooner by going through all. */
-const LIST_ALL = `SELECT ${JOB_ROW} FROM pawl.jobs j WHERE ${FITS} AND (j.created_xid, j.job_id) < ($4::xid8, $5)
-  ORDER BY j.created_xid DESC, j.job_id DESC LIMIT $6`;
-
-export async function counts(
-  db: Queries,
-  { tenantId }: { tenantId: string | null },
-): Promise<Reply<{ counts: Partial<Record<Status, number>> }>> {
-  const rows = await db.rows<{ status: Status; count: number }>(
-    'SELECT status, count(*) AS count FROM pawl.jobs WHERE $1::text IS NULL OR tenant_id = $1 GROUP BY status',
-    [tenantId],
-  );
-  return {
-    now: await db.now(),
-    counts: Object.fromEntries(rows.map(({ status, count }) => [status, count])),
-  };
 }

@@ -7,8 +7,8 @@ const STATUS_LIST = STATUSES.map((status) => `'${status}'`).join(', ');
 /**
  * The schema, as numbered steps that only ever go forward. A step is never edited once it is released: workers of the
  * release before run on it too. Keys are time-ordered ids; there is no sequence, so nothing is shared between writers.
- * The first row of a job's log stands in the job's own row, and never changes; `history` is the whole log. Which jobs a statement
- * has created, in the order of time, is one row of `created`: a job's row, which does change, would enter an index anew each time.
+ * The first row of a job's log stands in the job's own row, and never changes; `history` is the whole log. Which jobs of a tenant a
+ * statement has created, in the order of time, is one row of `created`: a job's row, which does change, would enter an index anew each time.
  */
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -51,12 +51,15 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX jobs_held ON pawl.jobs (incarnation) WHERE incarnation IS NOT NULL;
   CREATE INDEX jobs_retrying ON pawl.jobs (tenant_id) WHERE status = 'retrying';
   CREATE INDEX jobs_resting ON pawl.jobs (tenant_id) WHERE NOT ready AND incarnation IS NULL AND finished_at IS NULL;
+  CREATE INDEX jobs_ended_otherwise ON pawl.jobs (status, created_xid, job_id) WHERE finished_at IS NOT NULL AND status <> 'succeeded';
   CREATE TABLE pawl.created (
     xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    tenant_id text COLLATE "C" NOT NULL,
     job_ids text[] COLLATE "C" NOT NULL
   );
   ALTER TABLE pawl.created ALTER COLUMN job_ids SET STORAGE EXTERNAL, REPLICA IDENTITY FULL;
   CREATE INDEX created_order ON pawl.created (xid);
+  CREATE INDEX created_of_tenant ON pawl.created (tenant_id, xid) WHERE tenant_id <> 'default';
   CREATE TABLE pawl.log (
     job_id text COLLATE "C" NOT NULL,
     rev int NOT NULL CHECK (rev > 1),

@@ -1,7 +1,5 @@
-import type { JobRow, Status } from '../../kernel/index.js';
-import type { FeedPosition, JobList, ListFilter, LogRow, Reply } from '../../ports/store.js';
+import type { FeedPosition, LogRow, Reply } from '../../ports/store.js';
 import { feedIndex } from '../feed-position.js';
-import { placeOf } from '../list-cursor.js';
 import { logRow } from './load.js';
 import type { Session } from './session.js';
 
@@ -60,34 +58,4 @@ export function due(
     limit,
   );
   return { now, jobIds: [...new Set(rows.map(({ job_id }) => job_id))].slice(0, limit) };
-}
-
-/** Newest first. The cursor is the place of the last job of the page before, whatever is added or deleted meanwhile. */
-export function list(db: Session, { tenantId, statuses, task, limit, cursor }: ListFilter): Reply<JobList> {
-  const rows = db.all<JobRow & { id: number }>(
-    `SELECT id, job_id AS jobId, tenant_id AS tenantId, task, queue, lane, gate, priority, status, rev, attempt_id AS attemptId, incarnation,
-     due_at AS dueAt, wake_at AS wakeAt, deadline_at AS deadlineAt, created_at AS createdAt, updated_at AS updatedAt, finished_at AS finishedAt
-     FROM jobs WHERE tenant_id = ifnull(?, tenant_id) AND instr(ifnull(?, status), status) > 0 AND task = ifnull(?, task)
-     AND id < ? ORDER BY id DESC LIMIT +?`,
-    tenantId,
-    statuses && statuses.join(' '),
-    task,
-    placeOf(cursor),
-    limit + 1,
-  );
-  const page = rows.slice(0, limit).map(({ id, ...row }) => ({ row, place: `${id}` }));
-  const places = page.map(({ place }) => place);
-  const next = rows.length > limit ? (places.at(-1) ?? null) : null;
-  return { now: db.now(), rows: page.map(({ row }) => row), places, next };
-}
-
-export function counts(
-  db: Session,
-  { tenantId }: { tenantId: string | null },
-): Reply<{ counts: Partial<Record<Status, number>> }> {
-  const rows = db.all<{ status: Status; count: number }>(
-    'SELECT status, count(*) AS count FROM jobs WHERE tenant_id = ifnull(?, tenant_id) GROUP BY status',
-    tenantId,
-  );
-  return { now: db.now(), counts: Object.fromEntries(rows.map(({ status, count }) => [status, count])) };
 }

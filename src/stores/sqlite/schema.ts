@@ -48,6 +48,8 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE INDEX jobs_held ON jobs (incarnation) WHERE incarnation IS NOT NULL;
   CREATE INDEX jobs_retrying ON jobs (tenant_id) WHERE status = 'retrying';
   CREATE INDEX jobs_resting ON jobs (tenant_id) WHERE ready = 0 AND incarnation IS NULL AND finished_at IS NULL;
+  CREATE INDEX jobs_ended_otherwise ON jobs (status) WHERE finished_at IS NOT NULL AND status <> 'succeeded';
+  CREATE INDEX jobs_of_tenant ON jobs (tenant_id) WHERE tenant_id <> 'default';
   CREATE TABLE log (
     position INTEGER PRIMARY KEY,
     job INTEGER NOT NULL,

@@ -12,6 +12,7 @@ import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js'
 import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import type { Database } from './driver.js';
 import { beat, orphans, resign, workers } from './leases.js';
+import { list } from './list-jobs.js';
 import { load } from './load.js';
 import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
@@ -19,7 +20,7 @@ import { openFile } from './open-file.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { aged, purge } from './purge.js';
 import { heads } from './heads.js';
-import { counts, due, feed, feedEnd, list, log } from './reads.js';
+import { due, feed, feedEnd, log } from './reads.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import {
   deleteSchedule,
@@ -32,7 +33,7 @@ import {
 import { sameFile } from './same-file.js';
 import { Session } from './session.js';
 import { strays } from './strays.js';
-import { countLive, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
+import { countLive, counts, dlqEntered, dlqOpen, liveCounts, retrying } from './tallies.js';
 import { begin } from './transaction.js';
 import { watchedWakeUps } from './wake-ups.js';
 
@@ -96,7 +97,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     resolve: async (wanted) => ({ now: db.now(), jobIds: wanted.map((identity) => ownerOf(db, identity)) }),
     log: async (jobId, page) => log(db, jobId, page),
     due: async (page) => due(db, page),
-    list: async (filter) => list(db, filter),
+    list: (filter) => list(db, filter),
     counts: async (filter) => counts(db, filter),
     feed: async (page) => feed(db, page),
     feedEnd: async () => feedEnd(db),

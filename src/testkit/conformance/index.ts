@@ -4,6 +4,7 @@ import { fencing } from './fencing.js';
 import { identity } from './identity.js';
 import { effects, inbox } from './mailbox.js';
 import { limits } from './limits.js';
+import { lists } from './lists.js';
 import { lostReplies } from './lost-replies.js';
 import { migration } from './migration.js';
 import type { Topic } from './rig.js';
@@ -12,7 +13,7 @@ import { leases, timers } from './time.js';
 import { tallies } from './tallies.js';
 import { retention } from './retention.js';
 import { outbox, records, schedules } from './upkeep.js';
-import { deadLetters, feed, lists } from './views.js';
+import { deadLetters, feed } from './views.js';
 import { wakeUps } from './wake-ups.js';
 
 /** What every store must do, by topic. Run each case on a rig of its own: `Rig.start(open)`. */
