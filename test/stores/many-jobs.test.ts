@@ -23,11 +23,12 @@ afterAll(async () => {
 /** More than are looked through at a time. */
 const CROWD = 10_400;
 
+let files = 0;
 type Ground = { readonly rig: Rig; readonly run: (sql: string) => Promise<unknown>; readonly jobs: string };
 
 const GROUNDS = {
   async sqlite(): Promise<Ground> {
-    const path = join(folder, 'pawl.db');
+    const path = join(folder, `${files++}.db`);
     const run = async (sql: string): Promise<void> => {
       const db = await openDatabase(path);
       db.exec(sql);
@@ -114,3 +115,31 @@ test.each(Object.entries(GROUNDS))(
     await compare();
   },
 );
+
+test('a job that ends while a list is put together is in it once, on sqlite', async () => {
+  const { rig, run, jobs } = await GROUNDS.sqlite();
+  onTestFinished(() => rig.stop());
+  await some(rig, 'old', { task: 'mail' });
+  await crowd(rig, 'many', {});
+  await run(
+    `UPDATE ${jobs} SET status = 'cancelled', finished_at = 1, due_at = NULL, ready = false WHERE status = 'queued'`,
+  );
+  const filter = {
+    tenantId: null,
+    statuses: ['running', 'cancelled'],
+    task: 'mail',
+    limit: 10,
+    cursor: null,
+  } as const;
+  let isListed = false;
+  const listing = rig.store.list(filter).then(({ rows }) => {
+    isListed = true;
+    return rows;
+  });
+  await rig.give('job_old_running', command('cancel'));
+  expect(isListed).toBe(false);
+  expect((await listing).map(({ jobId, status }) => `${jobId} ${status}`)).toEqual([
+    'job_old_cancelled cancelled',
+    'job_old_running cancelled',
+  ]);
+});

@@ -66,63 +66,59 @@ function look(
   if (last === undefined) return { rows: [], next: null };
   const from = last - AT_A_TIME + 1;
   const rows = db.all<Listed>(
-    `${LISTED} WHERE ${among} AND id <= ? AND id >= ? AND ${FITS} ORDER BY id DESC LIMIT +?`,
+    `${LISTED} WHERE ${FITS} AND ${among} AND id <= ? AND id >= ? ORDER BY id DESC LIMIT +?`,
+    ...fitting(filter),
     ...values,
     last,
     from,
-    ...fitting(filter),
     wanted,
   );
   return { rows, next: rows.length === wanted ? null : from };
 }
 
-/** Null: there is no index for one of the states, or too much is in it. */
+/**
+ * Null: there is no index for one of the states, or too much is in it. Those that have not ended come first: what ends meanwhile
+ * is found twice, and not missed.
+ */
 async function byState(db: Session, filter: ListFilter, rest: Rest): Promise<Listed[] | null> {
   const states = indexedStates(filter.statuses);
   const live = states && liveOf(db, filter, { ...rest, statuses: states.live });
   if (states === null || live === null) return null;
-  const found = [...live];
+  const found = new Map(live.map((row) => [row.id, row]));
   for (const status of states.ended) {
     const source = { among: `${ENDED_OTHERWISE} AND status = ?`, values: [status] };
-    found.push(...(await walk(db, filter, { source, ...rest })));
+    for (const row of await walk(db, filter, { source, ...rest })) found.set(row.id, row);
   }
-  return found.toSorted((a, b) => b.id - a.id).slice(0, rest.wanted);
+  return [...found.values()].toSorted((a, b) => b.id - a.id).slice(0, rest.wanted);
 }
 
-/** A job that has not ended is ready, held by somebody, or resting: the index of each is in no order that would help. */
-const LIVE = [
-  'ready = 1',
-  'incarnation IS NOT NULL',
-  'ready = 0 AND incarnation IS NULL AND finished_at IS NULL',
-];
-
+/** The index of each is in no order that would help. */
 function liveOf(
   db: Session,
   filter: ListFilter,
   { before, wanted, statuses }: Rest & { statuses: readonly Status[] },
 ): Listed[] | null {
   if (statuses.length === 0) return [];
-  const found: Listed[] = [];
-  for (const among of LIVE) {
-    const many = db.get(`SELECT 1 FROM jobs WHERE ${among} LIMIT 1 OFFSET ${AT_A_TIME}`);
-    if (many !== undefined) return null;
-    found.push(
-      ...db.all<Listed>(
-        `${LISTED} WHERE ${among} AND +id < ? AND ${FITS} ORDER BY +id DESC LIMIT +?`,
-        before,
-        ...fitting({ ...filter, statuses }),
-        wanted,
-      ),
-    );
-  }
-  return found;
+  if (db.get(ARE_MANY_LIVE) !== undefined) return null;
+  return db.all<Listed>(LIST_LIVE, ...fitting({ ...filter, statuses }), before, wanted);
 }
 
 const LISTED = `SELECT id, job_id AS jobId, tenant_id AS tenantId, task, queue, lane, gate, priority, status, rev, attempt_id AS attemptId, incarnation,
   due_at AS dueAt, wake_at AS wakeAt, deadline_at AS deadlineAt, created_at AS createdAt, updated_at AS updatedAt, finished_at AS finishedAt
   FROM jobs`;
 const FITS =
-  'tenant_id = ifnull(?, tenant_id) AND instr(ifnull(?, status), status) > 0 AND task = ifnull(?, task)';
+  'tenant_id = ifnull(?1, tenant_id) AND instr(ifnull(?2, status), status) > 0 AND task = ifnull(?3, task)';
+
+/** Every job that has not ended is ready, held by somebody, or resting: each has an index. */
+const LIVE = [
+  'ready = 1',
+  'incarnation IS NOT NULL',
+  'ready = 0 AND incarnation IS NULL AND finished_at IS NULL',
+];
+const ARE_MANY_LIVE = LIVE.map(
+  (which) => `SELECT * FROM (SELECT 1 FROM jobs WHERE ${which} LIMIT 1 OFFSET ${AT_A_TIME})`,
+).join(' UNION ALL ');
+const LIST_LIVE = `SELECT * FROM (${LIVE.map((which) => `${LISTED} WHERE ${which} AND +id < ?4 AND ${FITS}`).join(' UNION ALL ')}) ORDER BY +id DESC LIMIT +?5`;
 
 const fitting = ({ tenantId, statuses, task }: ListFilter): readonly SqlValue[] => [
   tenantId,
