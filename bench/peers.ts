@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Options } from './harness/options.js';
 import { aboutHere, report } from './harness/report.js';
-import { YOUNG_GENERATION } from './harness/run-apart.js';
+import { COLLECTOR } from './harness/run-apart.js';
 import { runBench, type Ground } from './harness/run-bench.js';
 import { runRounds, type Found, type Subject } from './harness/rounds.js';
 import { installPeers } from './peers/install-peers.js';
@@ -44,7 +44,7 @@ async function bench(options: Options, { databases, afterwards }: Ground): Promi
   afterwards(() => servers.stop());
   const about = [
     ...aboutHere(),
-    `all subjects on Node ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()} with ${YOUNG_GENERATION}`,
+    `all subjects on Node ${execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()} with ${COLLECTOR.join(' ')}`,
     `Postgres: ${await databases.postgresSettings()}`,
   ];
   const durable = stores.filter((store) => store !== 'memory');

@@ -6,7 +6,9 @@ const nothing = (): void => undefined;
 /** That a store in memory is not for ever need not be said here. */
 export const quiet = { debug: nothing, info: nothing, warn: nothing, error: console.error };
 
-const CONCURRENCY: Readonly<Record<Kind, number>> = { noop: 1_000, 'five-steps': 1_000, steps: 50 };
+/** As docs/performance.md advises: on SQLite what is in flight at once fits into one group of commits. */
+const crowdOn = (url: string): number => (url.startsWith('sqlite:') ? 500 : 1_000);
+const concurrency = (kind: Kind, url: string): number => (kind === 'steps' ? 50 : crowdOn(url));
 
 const unfinished = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0) - (counts['succeeded'] ?? 0);
@@ -30,7 +32,7 @@ export async function pawlSystem(url: string, handlers: Handlers): Promise<Syste
         tasks[kind],
         inputs.map((input) => ({ input })),
       ),
-    work: (kind) => app.work({ concurrency: CONCURRENCY[kind], stopOnSignal: false, drain: 0 }),
+    work: (kind) => app.work({ concurrency: concurrency(kind, url), stopOnSignal: false, drain: 0 }),
     stop: () => app.stop(),
     left: async () => unfinished(await app.counts()),
     close: () => app.close(),

@@ -11,6 +11,7 @@ import { serveHealth } from './health-server.js';
 import { narrating } from './narrate.js';
 import type { Shell } from './shell.js';
 import { untilStopped } from './until-stopped.js';
+import { withoutPretenuring } from './without-pretenuring.js';
 
 export type Roles = {
   /** Whether it opens the HTTP API, and whether it runs jobs. */
@@ -30,6 +31,7 @@ export type Roles = {
 /** A server, a worker or both, until a signal ends it: requests and jobs under way get their time to end. */
 export async function runProcess(shell: Shell, settings: Settings, roles: Roles): Promise<number> {
   const { console } = shell;
+  if (roles.works) withoutPretenuring();
   const watch = untilStopped(roles);
   const log = jsonLogger({ level: settings.logLevel, write: console.err });
   const { store, tasks, schedules, retention, callbacks, alerts, tracing, hooks = {} } = settings;
