@@ -101,6 +101,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:path',
     'node:stream/consumers',
     'node:url',
+    'node:v8',
     'zod',
   ],
 };
