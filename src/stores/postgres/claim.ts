@@ -12,16 +12,20 @@ import { loadIdle } from './load.js';
 import { lockDue, type Stretch } from './lock-due.js';
 import { lockRates, rateKey, saveRates } from './rates.js';
 import type { ReadAhead } from '../read-ahead.js';
+import { MARK } from './save-records.js';
 import { NOW, type Ending, type Queries, type Session } from './session.js';
+import type { Mark } from './since-purge.js';
 import type { SkipAhead } from './skip-ahead.js';
 import { findTurns, turnsOf, type Turns } from './turns.js';
 import { changes, LOG_OF_CLAIMS, LOGGED_CHANGE, setChanged } from './write-rows.js';
 
 /** Takes due jobs: the index finds them, locks make them ours, the caller's rules decide. */
 export function claim(session: Session, hints: ClaimHints, request: ClaimRequest): Promise<Claimed> {
-  return hints.unreadable.claiming(request, () =>
-    session.ending((db) => claimWithin(db, { session, hints, request })),
-  );
+  return hints.unreadable.claiming(request, async () => {
+    const { claimed, mark } = await session.ending((db) => claimWithin(db, { session, hints, request }));
+    for (const { spec, rev } of claimed.jobs) session.sincePurge.saved({ jobId: spec.jobId, rev }, mark);
+    return claimed;
+  });
 }
 
 /** What earlier claims found out. */
@@ -33,24 +37,27 @@ export type ClaimHints = {
   readonly gateTurns: GateTurns;
 };
 
+/** `mark`: read before it wrote anything. */
+type Done = { readonly claimed: Claimed; readonly mark: Mark };
 type Claiming = { readonly session: Session; readonly hints: ClaimHints; readonly request: ClaimRequest };
 
 async function claimWithin(
   db: Queries,
   { session, hints: { skip, few, reading, unreadable, gateTurns }, request }: Claiming,
-): Promise<Ending<Claimed>> {
+): Promise<Ending<Done>> {
   const { worker, lanes, limit, afterTenant, tenantId, except = [], decide } = request;
   const leftOut = except.length === 0 ? unreadable.leftOut : [...unreadable.leftOut, ...except];
   // A crowd, most likely: whose turn it may be is asked along with the rest, unless it takes an answer to know what to ask.
   const isAhead = few.rests && skip.isIdle && !lanes.some(({ rate }) => rate);
   const who = tenantId === undefined ? { after: afterTenant } : { tenants: [tenantId] };
-  const [{ now, alive, paused }, all, turns] = await Promise.all([
+  const [{ now, alive, paused, ...mark }, all, turns] = await Promise.all([
     begin(db, worker.incarnation),
     few.find(db, request, leftOut),
     isAhead ? findTurns(db, { lanes, limit, gateTurns }, who) : null,
   ]);
   if (!alive) {
-    return { answer: { now, alive, jobs: [], lastTenant: afterTenant }, last: null };
+    const claimed = { now, alive, jobs: [], lastTenant: afterTenant };
+    return { answer: { claimed, mark }, last: null };
   }
   const uses = new Map(await lockRates(db, sharedRates(lanes), { skip: false }));
   const rates = new Rates(lanes, (ref) => uses.get(rateKey(ref)) ?? null, now);
@@ -80,7 +87,8 @@ async function claimWithin(
   for (const item of items) if (item.outbox.length > 0) last.push(writeOutbox(db, item));
   last.push(saveRates(db, rates.used()));
   const jobs = items.flatMap(({ job }) => job ?? []);
-  return { answer: { now, alive, jobs, lastTenant, ...rates.freeAt }, last: Promise.all(last) };
+  const claimed = { now, alive, jobs, lastTenant, ...rates.freeAt };
+  return { answer: { claimed, mark }, last: Promise.all(last) };
 }
 
 /** A claim of so many takes long enough for the next to be worth beginning meanwhile. */
@@ -92,7 +100,7 @@ const AT_ONCE = 250;
 /** How many timers become ready with one claim: enough for a herd, few enough to be done in some milliseconds. */
 const MOST_TIMERS = 2_000;
 
-type Begun = { readonly now: number; readonly alive: boolean; readonly paused: readonly string[] };
+type Begun = Mark & { readonly now: number; readonly alive: boolean; readonly paused: readonly string[] };
 
 /** The time, whether the worker lives, what is paused; and jobs whose time has come enter the claim index. */
 async function begin(db: Queries, incarnation: string): Promise<Begun> {
@@ -101,10 +109,11 @@ async function begin(db: Queries, incarnation: string): Promise<Begun> {
      timers AS (UPDATE pawl.jobs SET ready = true WHERE job_id IN (SELECT job_id FROM pawl.jobs
        WHERE NOT ready AND NOT held AND due_at IS NOT NULL AND due_at <= ${NOW} ORDER BY due_at LIMIT $3
        FOR UPDATE SKIP LOCKED))
-     SELECT ${NOW} AS now, EXISTS (SELECT 1 FROM alive) AS alive, ARRAY(SELECT queue FROM pawl.paused_queues) AS paused`,
+     SELECT ${NOW} AS now, EXISTS (SELECT 1 FROM alive) AS alive, ARRAY(SELECT queue FROM pawl.paused_queues) AS paused,
+       ${MARK}`,
     [db.fixedNow(), incarnation, MOST_TIMERS],
   );
-  return row ?? { now: 0, alive: false, paused: [] };
+  return row ?? { now: 0, alive: false, paused: [], server: 0, log: 0, purge: 0 };
 }
 
 async function write(db: Queries, items: readonly CommitItem[]): Promise<void> {

@@ -2,6 +2,7 @@ import type { CommitItem } from '../../ports/store.js';
 import { byText, inOrder } from './identities.js';
 import { luggageNames, luggageOf, unpacked } from './luggage.js';
 import { NOW, type Queries } from './session.js';
+import type { Mark } from './since-purge.js';
 import {
   changes,
   LOG_OF_CHANGES,
@@ -10,25 +11,24 @@ import {
   newJobs,
   OUTBOX_COLUMNS,
   outboxBatch,
-  RECORD_COLUMNS,
-  recordBatch,
-  RECORD_VALUES,
   setChanged,
 } from './write-rows.js';
 
 /** When commits went through; and, unless all of them did, the ids of the jobs of those that did, with spaces between. */
-export type Outcome = { readonly now: number; readonly count: number; readonly ids: string | null };
-/** Commits of one kind, in one statement that is its own transaction. */
-export type Save = (db: Queries, items: readonly CommitItem[]) => Promise<Outcome[]>;
+export type Outcome = Partial<Mark> & {
+  readonly now: number;
+  readonly count: number;
+  readonly ids: string | null;
+};
 
 /** How long a group waits for a row that someone else has locked, before its items go singly. */
 const patienceOf = (timeout: string): string =>
   `patience AS MATERIALIZED (SELECT set_config('lock_timeout', '${timeout}', true))`;
-const PATIENCE = patienceOf('200ms');
+export const PATIENCE = patienceOf('200ms');
 /** Starts wait for nobody but those who have taken the same key: either they end at once, or it may take them long. */
 const LITTLE_PATIENCE = patienceOf('20ms');
 /** Of how many there are, the second value of the statement: their ids are read only to find out which of them are missing. */
-const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*) < $2 THEN string_agg(job_id, ' ') END AS ids`;
+export const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*) < $2 THEN string_agg(job_id, ' ') END AS ids`;
 
 /** In the order of their ids, in which indexes take them best. */
 export function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
@@ -76,7 +76,7 @@ function postAll(items: readonly CommitItem[], first: number): Part {
   return { sql: `posted AS (INSERT INTO pawl.outbox (${OUTBOX_COLUMNS}) SELECT o.* FROM ${from}),`, values };
 }
 
-const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId, b.jobId);
+export const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId, b.jobId);
 
 /**
  * Rows are updated, and with it locked, in the order of their ids. The lists meet no other list, only rows by their key:
@@ -103,41 +103,3 @@ export function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promi
 /** The revision before is there: the row stands for it, or else it is in the log. */
 const FOLLOWS = `(j.rev = c.log_rev - 1
        OR EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1))`;
-
-/**
- * Step records never touch the job's row: the log's key is their fence, and one that is taken undoes them all, as it does changes.
- * The row before is held for as long as this takes, or a purge that deletes both could let a record pass that came far too late. Rows
- * come in the order of the list, so that nothing need be kept or sorted on the way (decision 53).
- */
-export function saveRecords(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
-  const items = unsorted.toSorted(byJobId);
-  const [item] = items;
-  const luggage = luggageOf(items);
-  if (items.length === 1 && item && luggage.length === 0) return saveRecord(db, item);
-  const { from, values } = recordBatch(items, { alias: 'c', first: 3 }, luggage);
-  const held = `FROM patience, ${from}, ${BEFORE}`;
-  const next = `next AS MATERIALIZED (SELECT c.* ${held}),\n     ${unpacked(luggage, 'next')}`;
-  const rows = luggage.length === 0 ? `${RECORD_VALUES} ${held}` : `${RECORD_COLUMNS} FROM next`;
-  return db.rows(
-    `WITH ${PATIENCE},
-     ${luggage.length === 0 ? '' : next}
-     logged AS (INSERT INTO pawl.log (${RECORD_COLUMNS}) SELECT ${rows} RETURNING job_id)
-     ${OUTCOME} FROM logged`,
-    [db.fixedNow(), items.length, ...values],
-  );
-}
-
-/** One step after the other, in one job: there is nobody to be held up, and the time of this statement is all there is. */
-export function saveRecord(
-  db: Queries,
-  { jobId, rev, commandId, body, link }: CommitItem,
-): Promise<Outcome[]> {
-  return db.rows(
-    `INSERT INTO pawl.log (job_id, rev, command_id, body, link) SELECT $2::text, $3::int, $4::text, $5::text, $6::text
-     FROM (SELECT 1 FROM pawl.log p WHERE p.job_id = $2 AND p.rev = $3 - 1 FOR KEY SHARE) AS held
-     RETURNING ${NOW} AS now, 1 AS count`,
-    [db.fixedNow(), jobId, rev, commandId, body, link],
-  );
-}
-
-const BEFORE = `LATERAL (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.rev - 1 FOR KEY SHARE) AS held`;

@@ -1,18 +1,13 @@
 import { laneOf } from '../../kernel/index.js';
 import type { CommitItem } from '../../ports/store.js';
 import { SAVED, saveCarefully, wantedBy, type Saved } from './commit-carefully.js';
-import {
-  saveChanges,
-  saveCreates,
-  saveRecord,
-  saveRecords,
-  type Outcome,
-  type Save,
-} from './commit-statements.js';
+import { saveChanges, saveCreates, type Outcome } from './commit-statements.js';
 import { isLocked } from './lock-waits.js';
 import { luggageOf } from './luggage.js';
+import { saveRecord, saveRecords } from './save-records.js';
 import { isUnreadable, sqlStateOf } from './server-error.js';
 import type { Session } from './session.js';
+import type { Mark } from './since-purge.js';
 import type { NoticeBoard } from './wake-ups.js';
 
 /**
@@ -27,7 +22,7 @@ export function saveGroup(
 ): Promise<readonly (Saved | Promise<Saved>)[]> {
   const [first] = items;
   if (items.length !== 1 || !first) return saveTogether(session, items);
-  if (isRecord(first)) return saveAlone(session, first, saveRecord(session.listed, first));
+  if (isRecord(first)) return saveAlone(session, first, saveRecord(session, first));
   const { rev, job } = first;
   return rev === 1 && job?.status === 'queued' && goesWithOthers(session, first)
     ? saveStart(session, first, { board, lane: laneOf(job.spec) })
@@ -64,7 +59,7 @@ async function saveAlone(
   try {
     const [outcome] = await saving;
     if (outcome?.count === 1) {
-      remember(session, item);
+      remember(session, item, markOf(outcome));
       return [{ reply: SAVED, now: outcome.now }];
     }
   } catch (error) {
@@ -93,6 +88,9 @@ async function saveStart(
 const isRecord = (item: CommitItem): boolean =>
   item.job === null && item.rev > 1 && !isRare(item) && luggageOf([item]).length === 0;
 
+/** Commits of one kind, in one statement that is its own transaction. */
+type Save = (session: Session, items: readonly CommitItem[]) => Promise<Outcome[]>;
+
 /** What goes together, and how. A job's second commit, and what had better go by itself, goes singly. */
 function byKind(session: Session, items: readonly CommitItem[]): Map<Save, CommitItem[]> {
   const seen = new Set<string>();
@@ -109,12 +107,14 @@ function byKind(session: Session, items: readonly CommitItem[]): Map<Save, Commi
 }
 
 function kindOf({ rev, job, identities }: CommitItem): Save {
-  if (rev === 1) return identities.length === 0 ? saveCreates : saveKeyed;
-  return job === null ? saveRecords : saveChanges;
+  if (rev === 1) return identities.length === 0 ? saveUnkeyed : saveKeyed;
+  return job === null ? saveRecords : saveChanged;
 }
 
+const saveChanged: Save = ({ listed }, items) => saveChanges(listed, items);
+const saveUnkeyed: Save = ({ listed }, items) => saveCreates(listed, items);
 /** Apart from the others: a key that someone has taken and not committed fails all that go with it. */
-const saveKeyed: Save = (db, items) => saveCreates(db, items);
+const saveKeyed: Save = ({ listed }, items) => saveCreates(listed, items);
 
 /** One that would have to wait behind another holds up the whole group, and then fails it. Records need none of what is waited for. */
 function goesWithOthers({ waits }: Session, item: CommitItem): boolean {
@@ -164,24 +164,33 @@ async function together(
   save: Save,
 ): Promise<void> {
   try {
-    const [outcome] = await save(session.listed, items);
+    const [outcome] = await save(session, items);
     if (outcome === undefined) return;
     const ids = outcome.count === items.length ? null : new Set(outcome.ids?.split(' '));
     const answer = { reply: SAVED, now: outcome.now };
+    const mark = markOf(outcome);
     for (const item of items) {
       if (ids !== null && !ids.has(item.jobId)) continue;
       saved.set(item, answer);
-      remember(session, item);
+      remember(session, item, mark);
     }
   } catch (error) {
     if (!isConflict(error) && !isUnreadable(error)) throw error;
   }
 }
 
-/** For the claims to come. Only what is durable: a transaction may still be undone. */
-function remember(session: Session, { jobId, job, link }: CommitItem): void {
-  if (job !== null) session.recent.set(jobId, { job, link });
+/** For the claims and the records to come. Only what is durable: a transaction may still be undone. */
+function remember({ recent, sincePurge }: Session, item: CommitItem, mark: Mark | null): void {
+  const { jobId, job, link } = item;
+  if (job === null) sincePurge.saved(item, mark);
+  else {
+    recent.set(jobId, { job, link });
+    sincePurge.forget(jobId);
+  }
 }
+
+const markOf = ({ server, log, purge }: Outcome): Mark | null =>
+  server === undefined || log === undefined || purge === undefined ? null : { server, log, purge };
 
 const UNIQUE_VIOLATION = '23505';
 

@@ -178,7 +178,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     settleOutbox: (outcomes) => session.transaction((db) => settleOutbox(db, outcomes)),
     deadOutbox: (page) => deadOutbox(single, page),
     aged: (page) => aged(single, page),
-    purge: (asked) => session.transaction((db) => purge(db, asked)),
+    purge: (asked) => session.ending((db) => purge(db, asked)),
     strays: (page) => strays(listed, page),
     wake: wakeUps.wake,
     listen: wakeUps.listen,

@@ -1,7 +1,7 @@
 import { dlqIdOf, type Status } from '../../kernel/index.js';
 import type { Aged, AgedPage, Identity, Purge, Purged, PurgeGuard, Reply } from '../../ports/store.js';
 import { isForAPlace, isOld, isUnchanged, PLACE, WORKERS_KEPT_MS } from '../retention.js';
-import type { Queries } from './session.js';
+import type { Ending, Queries } from './session.js';
 
 type Looked = {
   readonly jobId: string;
@@ -31,7 +31,7 @@ export async function aged(db: Queries, page: AgedPage): Promise<Reply<Aged>> {
 }
 
 /** What is deleted goes with all that is its own. */
-export async function purge(db: Queries, { jobs, identityTtlMs }: Purge): Promise<Reply<Purged>> {
+export async function purge(db: Queries, { jobs, identityTtlMs }: Purge): Promise<Ending<Reply<Purged>>> {
   const now = await db.now();
   const ids = await hold(db, jobs);
   if (ids.length > 0) await deleteJobs(db, { ids, until: now + identityTtlMs });
@@ -41,7 +41,8 @@ export async function purge(db: Queries, { jobs, identityTtlMs }: Purge): Promis
      (SELECT 1 FROM pawl.jobs j WHERE j.incarnation = w.incarnation)`,
     [now - WORKERS_KEPT_MS],
   );
-  return { now, jobs: ids.length, identities: expired.length };
+  const last = ids.length > 0 ? takeNumber(db) : null;
+  return { answer: { now, jobs: ids.length, identities: expired.length }, last };
 }
 
 /**
@@ -90,6 +91,19 @@ async function countEffects(
      WHERE job_id = ANY($1) GROUP BY job_id`,
     [jobs.map(({ job_id }) => job_id)],
   );
+}
+
+/**
+ * Records that look nothing up are over before that, or see it. They stand still meanwhile, so that COMMIT travels right behind. Who only
+ * reads, as a dump does for hours, is not in the way.
+ */
+function takeNumber(db: Queries): Promise<unknown> {
+  return Promise.all([
+    db.rows('LOCK TABLE pawl.purges IN EXCLUSIVE MODE'),
+    db.rows(
+      'INSERT INTO pawl.purges (number) VALUES (1) ON CONFLICT (one) DO UPDATE SET number = purges.number + 1',
+    ),
+  ]);
 }
 
 async function deleteJobs(

@@ -73,6 +73,7 @@ export const MIGRATIONS: readonly Migration[] = [
   CREATE VIEW pawl.history AS
     SELECT job_id, 1 AS rev, first_command AS command_id, first_body AS body, first_link AS link, created_xid AS xid FROM pawl.jobs
     UNION ALL SELECT job_id, rev, command_id, body, link, xid FROM pawl.log;
+  CREATE TABLE pawl.purges (one boolean PRIMARY KEY DEFAULT true CHECK (one), number bigint NOT NULL);
   CREATE TABLE pawl.identities (
     tenant_id text NOT NULL,
     kind text NOT NULL,

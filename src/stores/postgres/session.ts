@@ -6,6 +6,7 @@ import { Connections, type Bounded } from './connections.js';
 import { LockWaits } from './lock-waits.js';
 import { isSilence, mayTryAgain, storeError } from './server-error.js';
 import { takeSilence } from './silence.js';
+import { SincePurge } from './since-purge.js';
 import { ask, gather, nameOf, types } from './statement.js';
 import { followed, whole, type Asked, type Wire, type Notice } from './whole.js';
 
@@ -65,6 +66,7 @@ export class Session {
   readonly url: string;
   readonly silenceMs: number;
   readonly recent: RecentJobs<Pick<Loaded, 'job' | 'link'>>;
+  readonly sincePurge = new SincePurge();
   /** Who waits, in the careful lane, for what another transaction holds. */
   readonly waits: LockWaits;
   /** Single statements on lists of rows, each a transaction of its own with plans that go by keys. */
