@@ -175,10 +175,13 @@ export class Execution {
     return true;
   }
 
-  /** What else goes on may end in this very turn: the handler hears of that in the next, as it will in every replay. */
+  /**
+   * What else goes on may end in this very turn: the handler hears of that in the next, as it will in every replay. A step goes on from when
+   * it is asked for, also between the end of its body and its record.
+   */
   #answered(): void {
     this.#rest();
-    const isAlone = this.#busy === 0 && !this.isWaiting;
+    const isAlone = this.#busy === 0 && !this.isWaiting && (this.#uses?.open ?? 0) <= 1;
     if (!isAlone) this.replay.takeTurn();
   }
 

@@ -54,7 +54,7 @@ describe('what raced in the first run has the same winner in every replay', () =
     expect(winners).toEqual(['far', 'far']);
   });
 
-  test.each([0, 8])(
+  test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
     'GUA-6 of results that are saved one after the other the first in the log wins, though a store answers at once: %i',
     async (later) => {
       const winners: string[] = [];

@@ -20,11 +20,17 @@ type Use = {
 /** The names that one run of a handler has used for its steps, since its last checkpoint. */
 export class StepUses {
   readonly #uses = new Map<string, Use>();
+  #open = 0;
   #counted: Counts;
 
   /** `counted`: at the checkpoint that the run goes on from. */
   constructor(counted: Counts) {
     this.#counted = counted;
+  }
+
+  /** How many have begun and not ended. */
+  get open(): number {
+    return this.#open;
   }
 
   /** The how-manieth use of a name this is. One name stands for one kind of step. Whoever began a step also ends it. */
@@ -38,6 +44,7 @@ export class StepUses {
     }
     use.occurrence += 1;
     use.open += 1;
+    this.#open += 1;
     return { step, occurrence: use.occurrence };
   }
 
@@ -51,7 +58,9 @@ export class StepUses {
 
   end({ step }: StepRef): void {
     const use = this.#uses.get(step);
-    if (use !== undefined) use.open -= 1;
+    if (use === undefined) return;
+    use.open -= 1;
+    this.#open -= 1;
   }
 
   /** The name of a step that has begun and not ended, whether or not the log knows of it. */
