@@ -24,8 +24,30 @@ export function send(
 
 /** The same with one. */
 export function sendOne(engine: Engine, item: CommitItem, patience: Patience): Promise<CommitReply> {
+  return new Promise((hear, fail) => {
+    tellOne(engine, item, { patience, hear, fail });
+  });
+}
+
+type Told = {
+  readonly patience: Patience;
+  readonly hear: (reply: CommitReply) => void;
+  /** Also of what was thrown as the reply was heard. */
+  readonly fail: (error: unknown) => void;
+};
+
+/** The same without a promise, for what comes by the thousand. */
+export function tellOne(engine: Engine, item: CommitItem, { patience, hear, fail }: Told): void {
   const ask = (): Promise<CommitReplies> => engine.store.commit([item]);
-  return ask().then(first, (error: unknown) => askAgain(engine, ask, { patience, error }).then(first));
+  const told = (replies: CommitReplies): void => {
+    try {
+      hear(first(replies));
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const again = (error: unknown): void => void askAgain(engine, ask, { patience, error }).then(told, fail);
+  void ask().then(told, again);
 }
 
 const first = ({ replies }: CommitReplies): CommitReply => must(replies[0], 'each commit is answered');

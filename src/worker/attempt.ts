@@ -12,29 +12,14 @@ import { consequencesOf } from '../engine/consequences.js';
 import type { Engine } from '../engine/engine.js';
 import { failureOf } from '../engine/failure-of.js';
 import { prepareCommit, type Extras } from '../engine/prepare-commit.js';
-import { hearSubscribers, sendOne } from '../engine/send.js';
+import { hearSubscribers, tellOne } from '../engine/send.js';
 import type { CommitItem, CommitReply, Loaded } from '../ports/store.js';
 import { endOf, type AttemptEnd } from './attempt-end.js';
 import { commitName } from './names.js';
 import type { Replay } from './replay.js';
 import { extrasOf } from './commit-extras.js';
-import type { Answer, GiveOptions, HeldCommand } from './held-command.js';
+import type { Answer, Asked, Decided, GiveOptions, HeldCommand } from './held-command.js';
 import { takeBatch } from './take-batch.js';
-
-type Asked = {
-  readonly command: HeldCommand;
-  readonly options: GiveOptions;
-  readonly hear: (answer: Answer) => void;
-};
-
-/** What became of some commands together. */
-type Decided = {
-  readonly decisions: readonly Decision[];
-  readonly commands: readonly Command[];
-  readonly events: readonly Event[];
-  /** The job after them; null while they are not applied. */
-  readonly after: Job | null;
-};
 
 /**
  * One claim of a job, as its holder sees it. It alone appends to the job, one commit at a time: what is asked for
@@ -111,7 +96,7 @@ export class Attempt {
     this.#queue.push({ command, options, hear });
     if (this.#sending || this.isOver) return;
     this.#sending = true;
-    void this.#sendAll();
+    this.#sendNext();
   }
 
   /** To whoever claims it next. */
@@ -129,24 +114,22 @@ export class Attempt {
     return !this.isOver;
   }
 
-  /** Never throws. */
-  async #sendAll(): Promise<void> {
+  /** What waits goes into the next commit, and what comes meanwhile into the one behind it. Never throws. */
+  #sendNext(): void {
     try {
       while (this.#queue.length > 0 && !this.isOver) {
-        if (this.#engine.subscriptions.isStale && this.#queue.some(movesJob))
-          await hearSubscribers(this.#engine, this);
-        if (this.isOver) break;
+        if (this.#engine.subscriptions.isStale && this.#queue.some(movesJob)) {
+          void hearSubscribers(this.#engine, this).then(() => this.#sendNext(), this.#failed());
+          return;
+        }
         const batch = takeBatch(this.#queue);
         const decided = this.#decide(batch);
         if (decided.events.length > 0) {
           const prepared = this.#prepare(batch, decided);
-          const item = prepared instanceof Promise ? await prepared : prepared;
-          if (this.isOver) break;
-          const save = batch[0]?.options.save;
-          const reply = await (save ? save(item) : sendOne(this.#engine, item, this));
-          if (this.isOver) break;
-          if (!this.#hear(reply, batch)) continue;
-          this.#advance(item, decided);
+          if (prepared instanceof Promise)
+            void prepared.then((item) => this.#save(item, batch, decided)).catch(this.#failed());
+          else this.#save(prepared, batch, decided);
+          return;
         }
         this.#answer(batch, decided.decisions);
       }
@@ -154,6 +137,21 @@ export class Attempt {
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** Without promises of its own, which took three hundredths of the time of five steps. */
+  #save(item: CommitItem, batch: readonly Asked[], decided: Decided): void {
+    const hear = (reply: CommitReply | null): void => {
+      if (!this.isOver && this.#hear(reply, batch)) {
+        this.#advance(item, decided);
+        this.#answer(batch, decided.decisions);
+      }
+      this.#sendNext();
+    };
+    const save = batch[0]?.options.save;
+    if (this.isOver) this.#sending = false;
+    else if (save) void save(item).then(hear).catch(this.#failed());
+    else tellOne(this.#engine, item, { patience: this, hear, fail: this.#failed() });
   }
 
   #answer(batch: readonly Asked[], decisions: readonly Decision[]): void {
@@ -262,6 +260,10 @@ export class Attempt {
     this.#abort?.abort(new DOMException(reason, 'AbortError'));
   }
 
+  #failed(): (error: unknown) => void {
+    return (error) => this.#fail(error);
+  }
+
   #fail(error: unknown): void {
     const { jobId } = this.job.spec;
     const isPassing = error instanceof PawlError && (error.retryable || PASSING.has(error.code));
@@ -280,7 +282,7 @@ export class Attempt {
     const failure = { ...failureOf(error), retryable: true, class: 'transient' } as const;
     const command = { type: 'fail-attempt', failure } as const;
     this.#queue.splice(0, Infinity, { command, options: PLAINLY, hear: ignore });
-    void this.#sendAll();
+    this.#sendNext();
   }
 }
 

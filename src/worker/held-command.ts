@@ -1,5 +1,5 @@
 import type { Extras } from '../engine/prepare-commit.js';
-import type { Command, Decision } from '../kernel/index.js';
+import type { Command, Decision, Event, Job } from '../kernel/index.js';
 import type { CommitItem, CommitReply } from '../ports/store.js';
 
 type Without<C> = C extends Command ? Omit<C, 'now' | 'actor' | 'attemptId'> : never;
@@ -16,3 +16,19 @@ export type GiveOptions = {
 
 /** `moved`: what the decision had looked at has changed since, or what was to be saved with it was undone. */
 export type Answer = Decision | { readonly ok: false; readonly code: 'MOVED' };
+
+/** A command, and who is told the answer. */
+export type Asked = {
+  readonly command: HeldCommand;
+  readonly options: GiveOptions;
+  readonly hear: (answer: Answer) => void;
+};
+
+/** What became of some commands together. */
+export type Decided = {
+  readonly decisions: readonly Decision[];
+  readonly commands: readonly Command[];
+  readonly events: readonly Event[];
+  /** The job after them; null while they are not applied. */
+  readonly after: Job | null;
+};
