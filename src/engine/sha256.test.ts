@@ -14,6 +14,13 @@ test('a text has its own hash, however short it is, whatever came before it, and
     'x'.repeat(33),
     'é',
     'ü',
+    '1',
+    '2',
+    '1',
+    'A',
+    '21',
+    '11',
+    '21',
   ];
   for (const text of texts) {
     expect(chainHash(text)).toBe(createHash('sha256').update(text).digest('base64url'));
