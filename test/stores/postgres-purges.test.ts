@@ -17,7 +17,8 @@ const LATER = T0 + 60_000;
 
 /** A worker with some jobs in hand. */
 async function aWorker() {
-  const url = await server.createDatabase();
+  const url = await server.borrowDatabase();
+  onTestFinished(() => server.returnDatabase(url));
   const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
   onTestFinished(() => rig.stop());
   for (const jobId of JOBS) await rig.create(jobId);
