@@ -115,11 +115,12 @@ export class Attempt {
   }
 
   /** What waits goes into the next commit, and what comes meanwhile into the one behind it. Never throws. */
-  #sendNext(): void {
+  #sendNext({ hasHeard = false } = {}): void {
     try {
       while (this.#queue.length > 0 && !this.isOver) {
-        if (this.#engine.subscriptions.isStale && this.#queue.some(movesJob)) {
-          void hearSubscribers(this.#engine, this).then(() => this.#sendNext(), this.#failed());
+        if (!hasHeard && this.#engine.subscriptions.isStale && this.#queue.some(movesJob)) {
+          const heard = (): void => this.#sendNext({ hasHeard: true });
+          void hearSubscribers(this.#engine, this).then(heard, this.#failed());
           return;
         }
         const batch = takeBatch(this.#queue);
