@@ -291,21 +291,3 @@ test('RST-11 a job whose log cannot be read holds up nobody else’s callbacks',
   await advanceUntil(clock, () => payloads().length === 6, { atMost: '1h' });
   await rig.stop();
 });
-
-test('RST-11 a job goes on though the store answers so slowly that what it has told of subscriptions is old by then', async () => {
-  const clock = fakeClock(T0);
-  const store = memoryStore({ clock });
-  let asked = 0;
-  const records: Store['records'] = async (filter) => {
-    const found = await store.records(filter);
-    if (filter.kind !== 'subscription') return found;
-    asked += 1;
-    clock.advance(3_000);
-    return found;
-  };
-  const rig = await testApp({ tasks: [double], clock, store: { ...store, records } });
-  const { job } = await rig.app.start(double, 4);
-  expect(await rig.ended(job)).toMatchObject({ result: '8' });
-  expect(asked).toBeLessThan(20);
-  await rig.stop();
-});
