@@ -12,7 +12,7 @@ test('RST-11 a job goes on though the store answers so slowly that what it has t
     const found = await store.records(filter);
     if (filter.kind !== 'subscription') return found;
     asked += 1;
-    clock.advance(3_000);
+    if (asked < 20) clock.advance(3_000);
     return found;
   };
   const double = task({ name: 'double' }, ({ input }) => Number(input) * 2);
