@@ -1,7 +1,7 @@
 import type { AnyTask } from '../../src/client/task.js';
 import { effect, task, type Task } from '../../src/index.js';
 import { Meter } from '../harness/meter.js';
-import { pause } from '../harness/pause.js';
+import { LOOK_EVERY_MS, pause } from '../harness/pause.js';
 import { secondsOf } from '../harness/statistics.js';
 import type { Figures, Measure, WorkloadId } from '../workloads/workload.js';
 import { withPawl } from './pawl-system.js';
@@ -58,7 +58,7 @@ const measured =
       const meter = await Meter.open(url);
       const seconds = await secondsOf(async () => {
         await app.startMany(tasks[0], inputs);
-        while (ended(await app.counts()) < size * jobs) await pause(5);
+        while (ended(await app.counts()) < size * jobs) await pause(LOOK_EVERY_MS);
       });
       return { 'jobs/s': size / seconds, ...(await meter.perJob(size)) };
     });

@@ -1,6 +1,6 @@
 import { schedule, task } from '../../src/index.js';
 import { Meter } from '../harness/meter.js';
-import { pause } from '../harness/pause.js';
+import { LOOK_EVERY_MS, pause } from '../harness/pause.js';
 import { secondsOf } from '../harness/statistics.js';
 import type { Figures, Ground } from '../workloads/workload.js';
 import { withPawl } from './pawl-system.js';
@@ -19,7 +19,7 @@ export async function schedules({ urls: [url], size }: Ground): Promise<Figures>
     const meter = await Meter.open(url);
     const seconds = await secondsOf(async () => {
       await app.work({ concurrency: 500, stopOnSignal: false, drain: 0 });
-      while (sum(await app.counts()) < size) await pause(5);
+      while (sum(await app.counts()) < size) await pause(LOOK_EVERY_MS);
     });
     return { 'firings/s': size / seconds, ...(await meter.perJob(size)) };
   });

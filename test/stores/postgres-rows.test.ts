@@ -43,6 +43,47 @@ test('a job costs as many rows read as the first, although every statement was p
   expect(Math.max(...Object.values(read)), JSON.stringify(read)).toBeLessThan(30);
 });
 
+test('who looks on goes by indexes, also on tables of which the server has not yet learned how they have grown', async () => {
+  const url = await server.createDatabase();
+  const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));
+  const ids = Array.from({ length: 40 }, (_, n) => `job-number-${n}`);
+  await rig.store.commit(await Promise.all(ids.map((id) => rig.prepare(id, rig.createCommand(id)))));
+  for (const jobId of ids.slice(1)) await rig.give(jobId, command('cancel'));
+  await rig.store.close();
+  const readBy = async () => {
+    const [read] = await ask<{ index: number; table: number }>(
+      url,
+      `SELECT (SELECT idx_scan::int FROM pg_stat_user_indexes WHERE indexrelname = 'jobs_held') AS index,
+         (SELECT seq_scan::int FROM pg_stat_user_tables WHERE relname = 'jobs') AS table`,
+    );
+    return read;
+  };
+  const before = await expect.poll(gone(url)).toBe(true).then(readBy);
+
+  const store = await postgresStore({ url, clock: systemClock });
+  const all = { tenantId: null, statuses: null, task: null, limit: 10, cursor: null };
+  expect((await store.counts({ tenantId: null })).counts).toEqual({ queued: 1, cancelled: 39 });
+  expect((await store.liveCounts()).counts).toMatchObject([{ status: 'queued', count: 1 }]);
+  for (const status of ['queued', 'cancelled', 'waiting'] as const)
+    await store.list({ ...all, statuses: [status] });
+  expect((await store.list(all)).rows).toHaveLength(10);
+  await store.close();
+
+  await expect.poll(gone(url)).toBe(true);
+  const after = await readBy();
+  expect(after?.index).toBeGreaterThan(before?.index ?? 0);
+  expect(after?.table).toBe(before?.table);
+});
+
+/** Connections tell what they have read when they end. */
+const gone = (url: string) => async (): Promise<boolean> =>
+  (
+    await ask(
+      url,
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'pawl'`,
+    )
+  ).length === 0;
+
 test('what lists the jobs that were created together goes with the last of them; an id that is used again is listed once', async () => {
   const url = await server.createDatabase();
   const rig = await Rig.start(({ clock }) => postgresStore({ url, clock, now: () => clock.now() }));

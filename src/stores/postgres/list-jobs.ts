@@ -2,7 +2,9 @@ import { TERMINAL_STATUSES, type JobRow } from '../../kernel/index.js';
 import type { JobList, ListFilter, Reply } from '../../ports/store.js';
 import { ENDED_OTHERWISE, hasIndex, indexedStates, OF_OTHER_TENANTS } from '../job-indexes.js';
 import { unreadableCursor } from '../list-cursor.js';
-import type { Queries } from './session.js';
+import type { Queries, Session } from './session.js';
+
+type Ways = Pick<Session, 'watched' | 'single'>;
 
 type Listed = JobRow & { readonly createdXid: string };
 
@@ -10,18 +12,18 @@ type Listed = JobRow & { readonly createdXid: string };
  * Newest first. The cursor is the place of the last job of the page before, whatever is added or deleted meanwhile. Read from an
  * index, if there is one that has few others, else by looking through the newest, and only then through all.
  */
-export async function list(db: Queries, filter: ListFilter): Promise<Reply<JobList>> {
-  const rows = await find(db, filter);
+export async function list(ways: Ways, filter: ListFilter): Promise<Reply<JobList>> {
+  const rows = await find(ways, filter);
   const page = rows.slice(0, filter.limit).map(({ createdXid, ...row }) => ({
     row,
     place: `${createdXid}.${row.jobId}`,
   }));
   const places = page.map(({ place }) => place);
   const next = rows.length > filter.limit ? (places.at(-1) ?? null) : null;
-  return { now: await db.now(), rows: page.map(({ row }) => row), places, next };
+  return { now: await ways.single.now(), rows: page.map(({ row }) => row), places, next };
 }
 
-async function find(db: Queries, filter: ListFilter): Promise<Listed[]> {
+async function find({ watched: db, single }: Ways, filter: ListFilter): Promise<Listed[]> {
   const wanted = filter.limit + 1;
   const place = placeOf(filter.cursor);
   const values = [filter.tenantId, filter.statuses, filter.task, ...place, wanted];
@@ -36,7 +38,7 @@ async function find(db: Queries, filter: ListFilter): Promise<Listed[]> {
     const older = await db.rows(OLDER_OF_TENANT, [filter.tenantId, ...place]);
     if (older.length === 0) return newest;
   }
-  return db.rows<Listed>(LIST_ALL, values);
+  return single.rows<Listed>(LIST_ALL, values);
 }
 
 async function areFewLive(db: Queries): Promise<boolean> {

@@ -79,7 +79,7 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     await session.close();
     throw error;
   }
-  const { single, listed } = session;
+  const { single, listed, watched } = session;
   const wakeUps = notifiedWakeUps(session, options.clock);
   const save = (items: readonly CommitItem[]) => saveGroup(session, items, wakeUps);
   const commit = groupReplies(save, answered, {
@@ -139,17 +139,17 @@ export async function postgresStore(options: PostgresOptions): Promise<Store> {
     resolve: async (wanted) => ({ now: await single.now(), jobIds: await ownersOf(listed, wanted) }),
     log: (jobId, page) => readLog({ jobId, ...page }),
     due: (page) => due(listed, page),
-    list: (filter) => list(single, filter),
-    counts: (filter) => counts(single, filter),
+    list: (filter) => list(session, filter),
+    counts: (filter) => counts(watched, filter),
     feed: (page) => feed(listed, page),
     feedEnd: () => feedEnd(single),
     feedHeldBack: () => feedHeldBack(single),
     heads: (page) => heads(single, page),
     retrying: (filter) => retrying(listed, filter),
     countLive: (filter) => countLive(listed, filter),
-    liveCounts: () => liveCounts(listed),
+    liveCounts: () => liveCounts(watched),
     dlqOpen: () => dlqOpen(listed),
-    dlq: (filter) => dlq(single, filter),
+    dlq: (filter) => dlq(watched, filter),
     dlqItem: (dlqId) => dlqItem(single, dlqId),
     dlqEntered: (filter) => dlqEntered(listed, filter),
     putDlqItem: (item) => putDlqItem(single, item),

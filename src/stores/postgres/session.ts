@@ -46,6 +46,8 @@ const MOST_CAREFUL = 4;
 const MOST_LENT = 4;
 /** For heartbeats alone. Opened with the first of them: whoever only asks has none. */
 const MOST_LEASING = 1;
+/** For counting and listing jobs by indexes. Who looks on from many windows at once takes no connection away from commits. */
+const MOST_LOOKING_ON = 2;
 
 /**
  * Connections to one database. `?prepare=false` in the address is for poolers that do not know prepared statements:
@@ -57,6 +59,7 @@ export class Session {
   readonly #careful: Connections;
   readonly #lent: Connections;
   readonly #leasing: Connections;
+  readonly #lookingOn: Connections;
   readonly #clock: (() => number) | undefined;
   readonly #wire: Wire = {
     ask: (client, asked) => this.#ask(client, asked),
@@ -73,6 +76,8 @@ export class Session {
   readonly listed: Queries;
   /** Single statements, each a transaction of its own. One whose connection broke is sent again. */
   readonly single: Queries;
+  /** Single statements for those who look on. They go by indexes, though the server may still take a table for what it was an hour ago. */
+  readonly watched: Queries;
 
   constructor({ url, clock, now, rememberBytes }: SessionOptions) {
     this.recent = new RecentJobs(rememberBytes);
@@ -95,9 +100,11 @@ export class Session {
       arePipelined: false,
     });
     this.#leasing = new Connections({ ...shared, max: MOST_LEASING, isKeyed: true });
+    this.#lookingOn = new Connections({ ...shared, max: MOST_LOOKING_ON, isKeyed: true });
     this.#clock = now;
     this.listed = this.#queries((asked) => this.#persist(() => whole(this.#wire, this.#keyed, asked)));
     this.single = this.#queries((asked) => this.#persist(() => whole(this.#wire, this.#reading, asked)));
+    this.watched = this.#queries((asked) => this.#persist(() => whole(this.#wire, this.#lookingOn, asked)));
   }
 
   /** Like `listed`, for one statement. Nobody waits for the notice, which travels right behind it. */
@@ -185,7 +192,7 @@ export class Session {
   }
 
   get #all(): readonly Connections[] {
-    return [this.#keyed, this.#reading, this.#careful, this.#lent, this.#leasing];
+    return [this.#keyed, this.#reading, this.#careful, this.#lent, this.#leasing, this.#lookingOn];
   }
 
   #with<T>(work: (db: Queries) => Promise<T>): (client: pg.PoolClient) => Promise<T> {
