@@ -3,6 +3,7 @@ import { effect, task, type Task } from '../../src/index.js';
 import { Meter } from '../harness/meter.js';
 import { LOOK_EVERY_MS, pause } from '../harness/pause.js';
 import { secondsOf } from '../harness/statistics.js';
+import { WARM_UP, warmUp } from '../harness/warm-up.js';
 import type { Figures, Measure, WorkloadId } from '../workloads/workload.js';
 import { withPawl } from './pawl-system.js';
 
@@ -47,22 +48,30 @@ const JOBS: Readonly<
   }),
 };
 
-/** Started together, and run by one worker; until the store knows of every end. */
 const measured =
   (kind: OtherJobs): Measure =>
-  async ({ urls: [url], size }): Promise<Figures> => {
-    const { tasks, jobs } = JOBS[kind]();
-    return withPawl(url, tasks, async (app) => {
-      await app.work({ concurrency: 500, stopOnSignal: false, drain: 0 });
-      const inputs = Array.from({ length: size }, (_, input) => ({ input }));
-      const meter = await Meter.open(url);
-      const seconds = await secondsOf(async () => {
-        await app.startMany(tasks[0], inputs);
-        while (ended(await app.counts()) < size * jobs) await pause(LOOK_EVERY_MS);
-      });
-      return { 'jobs/s': size / seconds, ...(await meter.perJob(size)) };
-    });
+  async ({ urls: [url, other], size, warmUpMs }): Promise<Figures> => {
+    const warm = Math.ceil(size * WARM_UP);
+    await warmUp(warmUpMs, async () => (await runAll(kind, other, warm)).seconds);
+    const { seconds, spent } = await runAll(kind, url, size);
+    return { 'jobs/s': size / seconds, ...spent };
   };
+
+/** Started together, and run by one worker; until the store knows of every end. */
+function runAll(kind: OtherJobs, url: string, size: number): Promise<{ seconds: number; spent: Figures }> {
+  const { tasks, jobs } = JOBS[kind]();
+  return withPawl(url, tasks, async (app) => {
+    const before = ended(await app.counts());
+    await app.work({ concurrency: 500, stopOnSignal: false, drain: 0 });
+    const inputs = Array.from({ length: size }, (_, input) => ({ input }));
+    const meter = await Meter.open(url);
+    const seconds = await secondsOf(async () => {
+      await app.startMany(tasks[0], inputs);
+      while (ended(await app.counts()) < before + size * jobs) await pause(LOOK_EVERY_MS);
+    });
+    return { seconds, spent: await meter.perJob(size) };
+  });
+}
 
 const ended = ({ succeeded = 0, failed = 0 }: Readonly<Record<string, number>>): number => succeeded + failed;
 

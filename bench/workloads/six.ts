@@ -2,13 +2,12 @@ import { Meter } from '../harness/meter.js';
 import { pause } from '../harness/pause.js';
 import { median, quantile, secondsOf } from '../harness/statistics.js';
 import { startElsewhere } from '../harness/start-elsewhere.js';
+import { WARM_UP, warmUp } from '../harness/warm-up.js';
 import { Recorder, type Kind, type OpenSystem, type System } from './system.js';
 import type { Figures, Ground, Measures } from './workload.js';
 
 const CALLERS = 100;
 const BULK = 1_000;
-/** How much is run unmeasured at a time. */
-const WARM_UP = 0.5;
 
 /** The workloads that every system does, written once for all. */
 export function sixWorkloads(open: OpenSystem, subject: string): Measures {
@@ -148,14 +147,6 @@ async function pickUp(
   await system.close();
   const measured = tookMs.slice(-size);
   return { 'p50 ms': quantile(measured, 0.5), 'p99 ms': quantile(measured, 0.99) };
-}
-
-/** Again and again until it has run for so long, once at least. `run` says how many seconds it took. */
-async function warmUp(ms: number, run: () => Promise<number>): Promise<void> {
-  for (let leftMs = ms; ;) {
-    leftMs -= (await run()) * 1_000;
-    if (leftMs <= 0) return;
-  }
 }
 
 export async function startAll(system: System, kind: Kind, count: number): Promise<void> {
