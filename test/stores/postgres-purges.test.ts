@@ -34,9 +34,16 @@ async function aWorker() {
     });
     return Promise.all(JOBS.slice(0, most).map((jobId) => rig.prepare(jobId, record(jobId))));
   };
+  /** What ends them, behind a record. */
+  const ends = async (most: number): Promise<CommitItem[]> => {
+    expect(await save(await records(most))).toEqual(all(JOBS.slice(0, most), 'saved'));
+    const end = (jobId: string) =>
+      rig.prepare(jobId, { ...command('complete'), attemptId: heldBy.get(jobId) ?? '' });
+    return Promise.all(JOBS.slice(0, most).map(end));
+  };
   const save = async (items: readonly CommitItem[]): Promise<string[]> =>
     (await rig.store.commit(items)).replies.map((reply) => (reply.ok ? 'saved' : reply.code));
-  return { url, rig, records, save };
+  return { url, rig, records, ends, save };
 }
 
 /** Another process ends a job, and deletes it. */
@@ -59,7 +66,7 @@ async function connected(url: string): Promise<pg.Client> {
   return client;
 }
 
-const all = (items: readonly CommitItem[], outcome: string): string[] => items.map(() => outcome);
+const all = (items: readonly unknown[], outcome: string): string[] => items.map(() => outcome);
 
 test.each(HOW_MANY)('what the worker saved itself it does not look up, %i at a time', async (most) => {
   const { url, records, save } = await aWorker();
@@ -151,4 +158,38 @@ test.each(HOW_MANY)('G6 a purge does not end before what has come, %i at a time'
   await expect.poll(() => ask(url, sleeping), { timeout: 15_000 }).toHaveLength(1);
   const purging = rig.store.purge({ jobs: [{ jobId: 'job_over', guard: null }], identityTtlMs: 0 });
   expect([await saving, (await purging).jobs]).toEqual([all(items, 'saved'), 1]);
+});
+
+test.each(HOW_MANY)('an end looks nothing up that the worker saved itself, %i at a time', async (most) => {
+  const { url, rig, ends, save } = await aWorker();
+  const items = await ends(most);
+  await purgeElsewhere(rig, 'job_over');
+  await loseWhatIsBefore(url, items);
+  expect(await save(items)).toEqual(all(items, 'saved'));
+});
+
+test.each(HOW_MANY)('G6 once a backup was restored an end looks, %i at a time', async (most) => {
+  const { url, ends, save } = await aWorker();
+  const items = await ends(most);
+  await ask(url, 'TRUNCATE pawl.log');
+  expect(await save(items)).toEqual(all(items, 'REV_TAKEN'));
+});
+
+test.for(HOW_MANY)('G6 once a server was started anew an end looks, %i at a time', async (most, { skip }) => {
+  const { power } = server;
+  if (power === null) return skip('the server is not ours to stop');
+  const { url, ends, save } = await aWorker();
+  const items = await ends(most);
+  await loseWhatIsBefore(url, items);
+  await power.off();
+  await power.on();
+  expect(await save(items)).toEqual(all(items, 'REV_TAKEN'));
+});
+
+test.each(HOW_MANY)('G6 of a job that was purged no end is saved, %i at a time', async (most) => {
+  const { rig, ends, save } = await aWorker();
+  const items = await ends(most);
+  await purgeElsewhere(rig, 'job_far_1');
+  expect(await save(items)).toEqual(['REV_TAKEN', 'saved', 'saved'].slice(0, most));
+  expect((await rig.store.strays({ after: null, limit: 10 })).strays).toEqual([]);
 });

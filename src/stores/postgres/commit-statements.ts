@@ -1,8 +1,8 @@
 import type { CommitItem } from '../../ports/store.js';
 import { byText, inOrder } from './identities.js';
 import { luggageNames, luggageOf, unpacked } from './luggage.js';
-import { NOW, type Queries } from './session.js';
-import type { Mark } from './since-purge.js';
+import { NOW, type Queries, type Session } from './session.js';
+import { inSameLog, type Mark } from './since-purge.js';
 import {
   changes,
   LOG_OF_CHANGES,
@@ -30,7 +30,7 @@ const LITTLE_PATIENCE = patienceOf('20ms');
 /** Of how many there are, the second value of the statement: their ids are read only to find out which of them are missing. */
 export const OUTCOME = `SELECT ${NOW} AS now, count(*)::int AS count, CASE WHEN count(*) < $2 THEN string_agg(job_id, ' ') END AS ids`;
 
-/** In the order of their ids, in which indexes take them best. */
+/** In the order of their ids, in which indexes take them best. All or none: nothing need be handed back to know. */
 export function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
   const items = unsorted.toSorted(byJobId);
   const jobs = newJobs(items, { alias: 'n', first: 3 });
@@ -41,9 +41,10 @@ export function saveCreates(db: Queries, unsorted: readonly CommitItem[]): Promi
      ${owned.sql}
      ${posted.sql}
      created AS (INSERT INTO pawl.jobs (${NEW_COLUMNS}, ready)
-       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from} RETURNING job_id, tenant_id),
-     listed AS (INSERT INTO pawl.created (tenant_id, job_ids) SELECT tenant_id, array_agg(job_id) FROM created GROUP BY tenant_id)
-     ${OUTCOME} FROM created`,
+       SELECT n.*, n.due_at IS NOT NULL AND n.due_at <= ${NOW} FROM patience, ${jobs.from}),
+     listed AS (INSERT INTO pawl.created (tenant_id, job_ids)
+       SELECT l.tenant_id, array_agg(l.job_id) FROM ${jobs.only(['tenant_id', 'job_id'], 'l')} GROUP BY l.tenant_id)
+     SELECT ${NOW} AS now, $2::int AS count, NULL AS ids`,
     [db.fixedNow(), items.length, ...jobs.values, ...owned.values, ...posted.values],
   );
 }
@@ -83,10 +84,14 @@ export const byJobId = (a: CommitItem, b: CommitItem): number => byText(a.jobId,
  * the server plans such a statement well for one row and for a thousand. If the log has a row already for one of those that
  * are ours, its key undoes them all, and they are sent singly.
  */
-export function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promise<Outcome[]> {
+export function saveChanges(
+  { listed: db, sincePurge }: Session,
+  unsorted: readonly CommitItem[],
+): Promise<Outcome[]> {
   const items = unsorted.toSorted(byJobId);
   const luggage = luggageOf(items);
-  const { from, values } = changes(items, { alias: 'c', first: 3 }, luggage);
+  const { server = null, log = null } = sincePurge.before(items) ?? {};
+  const { from, values } = changes(items, { alias: 'c', first: 5 }, luggage);
   const returned = [LOGGED_CHANGE, ...luggageNames(luggage)].join(', ');
   return db.rows(
     `WITH ${PATIENCE},
@@ -96,10 +101,13 @@ export function saveChanges(db: Queries, unsorted: readonly CommitItem[]): Promi
      ${unpacked(luggage, 'ours')}
      logged AS (INSERT INTO pawl.log ${LOG_OF_CHANGES} FROM ours c)
      ${OUTCOME} FROM ours`,
-    [db.fixedNow(), items.length, ...values],
+    [db.fixedNow(), items.length, server, log, ...values],
   );
 }
 
-/** The revision before is there: the row stands for it, or else it is in the log. */
-const FOLLOWS = `(j.rev = c.log_rev - 1
+/**
+ * The revision before is there: the row stands for it, or else it is in the log. Where this process has saved it, and the log is still the
+ * same, it has not gone without the row.
+ */
+const FOLLOWS = `(j.rev = c.log_rev - 1 OR (SELECT ${inSameLog(3)})
        OR EXISTS (SELECT 1 FROM pawl.log p WHERE p.job_id = c.job_id AND p.rev = c.log_rev - 1))`;

@@ -108,10 +108,9 @@ function byKind(session: Session, items: readonly CommitItem[]): Map<Save, Commi
 
 function kindOf({ rev, job, identities }: CommitItem): Save {
   if (rev === 1) return identities.length === 0 ? saveUnkeyed : saveKeyed;
-  return job === null ? saveRecords : saveChanged;
+  return job === null ? saveRecords : saveChanges;
 }
 
-const saveChanged: Save = ({ listed }, items) => saveChanges(listed, items);
 const saveUnkeyed: Save = ({ listed }, items) => saveCreates(listed, items);
 /** Apart from the others: a key that someone has taken and not committed fails all that go with it. */
 const saveKeyed: Save = ({ listed }, items) => saveCreates(listed, items);

@@ -2,7 +2,7 @@ import type { CommitItem } from '../../ports/store.js';
 import { byJobId, OUTCOME, PATIENCE, type Outcome } from './commit-statements.js';
 import { luggageOf, unpacked } from './luggage.js';
 import { NOW, type Queries, type Session } from './session.js';
-import type { Mark } from './since-purge.js';
+import { MARK, nothingSince, valuesOf } from './since-purge.js';
 import { RECORD_COLUMNS, recordBatch, RECORD_VALUES } from './write-rows.js';
 
 /**
@@ -18,29 +18,28 @@ export async function saveRecords(session: Session, unsorted: readonly CommitIte
   const first = [listed.fixedNow(), items.length];
   const mark = sincePurge.before(items);
   if (mark !== null) {
-    const source = `WHERE ${nothingSince(3)}`;
-    const [outcome] = await insert(listed, items, { first: [...first, ...valuesOf(mark)], source });
+    const [outcome] = await insert(listed, items, [...first, ...valuesOf(mark)], ALL_OR_NONE);
     if (outcome && outcome.count > 0) return [outcome];
   }
-  return insert(listed, items, { first, source: `, LATERAL (${rowBefore('c.job_id', 'c.rev')}) AS held` });
+  return insert(listed, items, first, THOSE_THAT_FOLLOW);
 }
 
 /** Rows come in the order of the list, so that nothing need be kept or sorted on the way (decision 53). */
 function insert(
   db: Queries,
   items: readonly CommitItem[],
-  { first, source }: { readonly first: readonly unknown[]; readonly source: string },
+  first: readonly unknown[],
+  { ahead, where, counted }: Way,
 ): Promise<Outcome[]> {
   const luggage = luggageOf(items);
   const { from, values } = recordBatch(items, { alias: 'c', first: first.length + 1 }, luggage);
-  const rows = `FROM patience, ${from} ${source}`;
+  const rows = `FROM patience, ${from} ${where}`;
   const next = `next AS MATERIALIZED (SELECT c.* ${rows}),\n     ${unpacked(luggage, 'next')}`;
   const logged = luggage.length === 0 ? `${RECORD_VALUES} ${rows}` : `${RECORD_COLUMNS} FROM next`;
   return db.rows(
-    `WITH ${PATIENCE},
+    `WITH ${PATIENCE}, ${ahead}
      ${luggage.length === 0 ? '' : next}
-     logged AS (INSERT INTO pawl.log (${RECORD_COLUMNS}) SELECT ${logged} RETURNING job_id)
-     ${OUTCOME}, ${MARK} FROM logged`,
+     logged AS (INSERT INTO pawl.log (${RECORD_COLUMNS}) SELECT ${logged} ${counted}`,
     [...first, ...values],
   );
 }
@@ -66,19 +65,18 @@ const insertOne = (source: string): string =>
 const rowBefore = (jobId: string, rev: string): string =>
   `SELECT 1 FROM pawl.log p WHERE p.job_id = ${jobId} AND p.rev = ${rev} - 1 FOR KEY SHARE`;
 
-const SERVER = '(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint';
-const LOG = `pg_relation_filenode('pawl.log')::bigint`;
+/** What a statement finds out first, which records `c` it saves, and how it counts them. */
+type Way = { readonly ahead: string; readonly where: string; readonly counted: string };
 
-/** For a SELECT: whoever saves something later in the same transaction saves it after this. */
-export const MARK = `${SERVER} AS server, ${LOG} AS log, (SELECT coalesce(max(number), 0) FROM pawl.purges) AS purge`;
+/** That all of them are saved, or none, is known without having them handed back, which takes a seventh of the time. */
+const ALL_OR_NONE: Way = {
+  ahead: `unpurged AS MATERIALIZED (SELECT 1 WHERE ${nothingSince(3)}),`,
+  where: 'WHERE EXISTS (SELECT 1 FROM unpurged)',
+  counted: `) SELECT ${NOW} AS now, count(*)::int * $2::int AS count, NULL AS ids, ${MARK} FROM unpurged`,
+};
 
-/**
- * Of a mark with this value and the two behind it. FOR KEY SHARE finds no row to lock, but locks the table, and the server does that before it
- * takes the snapshot of the statement. A purge locks the table against it: one that has begun to is over by then and seen here, or waits
- * until this is over.
- */
-const nothingSince = (first: number): string =>
-  `${SERVER} = $${first} AND ${LOG} = $${first + 1}
-     AND NOT EXISTS (SELECT 1 FROM pawl.purges WHERE number > $${first + 2} FOR KEY SHARE)`;
-
-const valuesOf = ({ server, log, purge }: Mark): readonly number[] => [server, log, purge];
+const THOSE_THAT_FOLLOW: Way = {
+  ahead: '',
+  where: `, LATERAL (${rowBefore('c.job_id', 'c.rev')}) AS held`,
+  counted: `RETURNING job_id) ${OUTCOME}, ${MARK} FROM logged`,
+};

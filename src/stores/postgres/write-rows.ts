@@ -8,7 +8,7 @@ import {
 } from '../../kernel/index.js';
 import type { CommitItem, NewOutboxEntry } from '../../ports/store.js';
 import { encodeState } from '../job-state.js';
-import { batch, type Batch, type Column, type Place } from './batch.js';
+import { batch, type Batch, type Column, type Place, type Rows } from './batch.js';
 import { luggageColumns, type Luggage } from './luggage.js';
 
 const LOG: readonly Column<CommitItem>[] = [
@@ -82,7 +82,7 @@ const OUTBOX: readonly Column<Posted>[] = [
 ];
 
 /** Log rows of a transaction that may have begun long before it came to these jobs; with their positions, for `LOG_COLUMNS`. */
-export function logBatch(items: readonly CommitItem[], { alias, first }: Place): Batch {
+export function logBatch(items: readonly CommitItem[], { alias, first }: Place): Rows {
   const { from, values } = batch(LOG, items, { alias: 'n', first });
   const createdXid = '(SELECT j.created_xid FROM pawl.jobs j WHERE j.job_id = n.job_id)';
   const xid = positionBehind({ jobId: 'n.job_id', rev: 'n.rev', createdXid });
@@ -90,7 +90,7 @@ export function logBatch(items: readonly CommitItem[], { alias, first }: Place):
 }
 
 /** Step records with what they bring along. */
-export const recordBatch = (items: readonly CommitItem[], place: Place, luggage: readonly Luggage[]): Batch =>
+export const recordBatch = (items: readonly CommitItem[], place: Place, luggage: readonly Luggage[]): Rows =>
   batch([...LOG, ...luggageColumns(luggage)], items, place);
 
 export function newJobs(items: readonly CommitItem[], place: Place): Batch {
@@ -98,7 +98,7 @@ export function newJobs(items: readonly CommitItem[], place: Place): Batch {
   return batch(NEW, created, place);
 }
 
-export function changes(items: readonly CommitItem[], place: Place, luggage: readonly Luggage[] = []): Batch {
+export function changes(items: readonly CommitItem[], place: Place, luggage: readonly Luggage[] = []): Rows {
   const changed = items.flatMap((item) =>
     item.job ? [{ row: changingOf(item.job), job: item.job, item }] : [],
   );
@@ -111,7 +111,7 @@ export function changes(items: readonly CommitItem[], place: Place, luggage: rea
 }
 
 type Posting = { readonly jobId: string | null; readonly outbox: readonly NewOutboxEntry[] };
-export const outboxBatch = (items: readonly Posting[], place: Place): Batch =>
+export const outboxBatch = (items: readonly Posting[], place: Place): Rows =>
   batch(
     OUTBOX,
     items.flatMap(({ jobId, outbox }) => outbox.map((entry) => ({ ...entry, jobId }))),
