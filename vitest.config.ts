@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests of the whole within one process, which leave nothing behind. */
-const QUIET = ['test/{cli,engine,http,run-state,runner}/**/*.test.ts'];
+/** Tests of the whole that leave nothing behind in their process. One puts a module in the place of another, which would stay. */
+const QUIET = [
+  'test/{cli,conformance,crash,engine,http,isolation,remote,run-state,runner,sim}/**/*.test.ts',
+  'test/stores/!(sqlite-plans).test.ts',
+];
 
 /** What takes servers, processes, a browser, or minutes: not for `npm run check`, which is of the mode `unit`. */
 const SLOW = [
@@ -14,7 +17,7 @@ const SLOW = [
 export default defineConfig(({ mode }) => ({
   test: {
     projects: [
-      // They start nothing that outlives them, and share what they import: a quarter of their time.
+      // They share what they import, which takes a third of the processor's time off the tests of stores.
       {
         extends: true,
         test: {
