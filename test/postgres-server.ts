@@ -1,20 +1,11 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { fillOnce } from './fill-once.js';
 
 /** A real Postgres for tests. */
 export type PostgresServer = {
@@ -108,28 +99,6 @@ export async function startPostgres(): Promise<PostgresServer> {
       },
     },
   });
-}
-
-/**
- * Fills a folder with what is kept. The first time it is made instead, and kept for the others, whole or not at all: a copy takes
- * a twentieth of what `initdb` takes.
- */
-function fillOnce(folder: string, kept: string, make: () => void): void {
-  const copy = (from: string, to: string) => execFileSync('cp', ['-a', `${from}/.`, to], { stdio: 'ignore' });
-  if (existsSync(kept)) {
-    copy(kept, folder);
-    return;
-  }
-  make();
-  const copied = `${kept} ${process.pid}`;
-  try {
-    mkdirSync(copied);
-    copy(folder, copied);
-    renameSync(copied, kept);
-  } catch {
-    // Another process was quicker, or nothing can be kept here: there is a database either way.
-    rmSync(copied, { recursive: true, force: true });
-  }
 }
 
 /** The same files under another name, where the file system has that: sixty megabytes less for each server. */
