@@ -4,17 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openStore } from '../src/client/open-store.js';
 import { systemClock } from '../src/client/system-clock.js';
 import type { Store } from '../src/ports/store.js';
-import { compile, compiledTo } from './compile.js';
+import { compiled } from './compiled.js';
 import { startPostgres } from './postgres-server.js';
 import { ROOT } from './source-files.js';
 
 const folders: string[] = [];
-
-beforeAll(() => void compile('examples'), 120_000);
 
 afterAll(() => {
   for (const folder of folders) rmSync(folder, { recursive: true });
@@ -22,9 +20,9 @@ afterAll(() => {
 
 /** Runs an example as a newcomer does: it has to end by itself, in peace. */
 async function run(name: string, ...given: string[]): Promise<string> {
-  const script = join(compiledTo('examples'), 'examples', `${name}.js`);
+  const script = join(await compiled(), 'examples', `${name}.js`);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, ...given], {
-    timeout: 50_000,
+    timeout: 240_000,
     cwd: newFolder(),
   });
   expect(stderr).toBe('');
@@ -60,50 +58,42 @@ test('five-views tells the story of one job to its end', async () => {
   expect(shown).toContain('invariants broken: 0');
 });
 
-test(
-  'npm start: server, worker and a first job that is followed to its end',
-  { timeout: 300_000 },
-  async () => {
-    const folder = newFolder();
-    const store = `sqlite:${join(folder, 'pawl.db')}`;
-    const args = ['run', '--silent', 'start', '--', '--store', store, '--port', '0'];
-    // In a group of its own, so that a Ctrl-C for all of it can be sent.
-    const start = spawn('npm', args, { cwd: ROOT, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    let shown = '';
-    const ended = new Promise((resolve) => start.once('close', resolve));
-    const isUp = new Promise<void>((resolve, reject) => {
-      const hear = (chunk: Buffer): void => {
-        shown += chunk.toString();
-        if (shown.includes('no job is lost.')) resolve();
-      };
-      start.stdout.on('data', hear);
-      start.stderr.on('data', hear);
-      void ended.then(() => reject(new Error(shown)));
-    });
-    await isUp;
-    expect(shown).toMatch(/Pawl listens on http:\/\/127\.0\.0\.1:\d+/);
-    expect(shown).toMatch(/✓ quote .*✓ charge .*✓ cool off .*✓ ship .*has succeeded\.\n\{"paid":"ch_\w+"/s);
-    const [, url = ''] = /curl (http\S+)\/api\/v1\/jobs\n/.exec(shown) ?? [];
-    const { data } = (await (await fetch(`${url}/api/v1/jobs`)).json()) as { data: { jobs: object[] } };
-    expect(data.jobs).toMatchObject([{ job_type: 'order', status: 'succeeded' }]);
-    process.kill(-(start.pid ?? 0), 'SIGINT');
-    await ended;
-    await expect(fetch(url)).rejects.toThrow('fetch failed');
-    expect((await counts(folder)).counts).toEqual({ succeeded: 1 });
-  },
-);
+test('npm start: server, worker and a first job that is followed to its end', async () => {
+  const folder = newFolder();
+  const store = `sqlite:${join(folder, 'pawl.db')}`;
+  const args = ['run', '--silent', 'start', '--', '--store', store, '--port', '0'];
+  // In a group of its own, so that a Ctrl-C for all of it can be sent.
+  const start = spawn('npm', args, { cwd: ROOT, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  let shown = '';
+  const ended = new Promise((resolve) => start.once('close', resolve));
+  const isUp = new Promise<void>((resolve, reject) => {
+    const hear = (chunk: Buffer): void => {
+      shown += chunk.toString();
+      if (shown.includes('no job is lost.')) resolve();
+    };
+    start.stdout.on('data', hear);
+    start.stderr.on('data', hear);
+    void ended.then(() => reject(new Error(shown)));
+  });
+  await isUp;
+  expect(shown).toMatch(/Pawl listens on http:\/\/127\.0\.0\.1:\d+/);
+  expect(shown).toMatch(/✓ quote .*✓ charge .*✓ cool off .*✓ ship .*has succeeded\.\n\{"paid":"ch_\w+"/s);
+  const [, url = ''] = /curl (http\S+)\/api\/v1\/jobs\n/.exec(shown) ?? [];
+  const { data } = (await (await fetch(`${url}/api/v1/jobs`)).json()) as { data: { jobs: object[] } };
+  expect(data.jobs).toMatchObject([{ job_type: 'order', status: 'succeeded' }]);
+  process.kill(-(start.pid ?? 0), 'SIGINT');
+  await ended;
+  await expect(fetch(url)).rejects.toThrow('fetch failed');
+  expect((await counts(folder)).counts).toEqual({ succeeded: 1 });
+});
 
-test(
-  'GUA-5 npm run demo: killed in the middle of a charge, finished elsewhere, charged once',
-  { timeout: 300_000 },
-  async () => {
-    const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'demo'], { cwd: ROOT });
-    expect(stdout).toContain('worker-a  ended by SIGKILL, in the middle of the charge');
-    expect(stdout).toContain('asked for a charge by its key: yes, ch_1');
-    expect(stdout).toMatch(/effect\.intended .*worker-a.*effect\.reconciled .*worker-b/s);
-    expect(stdout).toContain('The job has succeeded. Charges that reached the payment service: 1.');
-  },
-);
+test('GUA-5 npm run demo: killed in the middle of a charge, finished elsewhere, charged once', async () => {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'demo'], { cwd: ROOT });
+  expect(stdout).toContain('worker-a  ended by SIGKILL, in the middle of the charge');
+  expect(stdout).toContain('asked for a charge by its key: yes, ch_1');
+  expect(stdout).toMatch(/effect\.intended .*worker-a.*effect\.reconciled .*worker-b/s);
+  expect(stdout).toContain('The job has succeeded. Charges that reached the payment service: 1.');
+});
 
 test('first-program: a job is started, and its result printed', async () => {
   expect(await run('first-program')).toBe('Hello, Ada!\n');

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { runSnapshot } from '../../src/http/views.js';
 import type { RunSnapshot } from '../../src/index.js';
-import { compileApp, mainOf, newFolder, shownByCli, startApp } from './start-app.js';
+import { mainOf, newFolder, shownByCli, startApp } from './start-app.js';
 
 const TOKEN = 'a token that nobody guesses';
 
@@ -23,7 +23,7 @@ steps:
   - { name: sleep, action: shell.run, args: { script: 'echo $$ > FOLDER/pid; exec sleep 600' } }
 `;
 
-beforeAll(() => compileApp('agent-server'), 120_000);
+const LEASE_MS = 1_000;
 
 function newAgent() {
   const folder = newFolder();
@@ -39,7 +39,7 @@ function newAgent() {
     AGENT_PORT: '0',
     AGENT_STORE: store,
     AGENT_WORKFLOWS: workflows,
-    AGENT_LEASE_MS: '1000',
+    AGENT_LEASE_MS: String(LEASE_MS),
   };
   const start = (more = {}) => startApp('agent-server', { ...env, ...more });
   return { folder, store, start, go: () => writeFileSync(join(folder, 'go'), '') };
@@ -68,7 +68,7 @@ function until(url: string, runId: string, isThere: (run: RunSnapshot) => boolea
       const { body } = await ask(url, 'GET', `/runs/${runId}`);
       return isThere(body) ? body : null;
     },
-    { timeout: 25_000, interval: 50 },
+    { timeout: 60_000, interval: 50 },
   );
 }
 
@@ -170,7 +170,7 @@ describe('examples/agent-server', () => {
     go();
     const { run_id: runId } = (await ask(url, 'POST', '/runs', { workflow: 'count' })).body;
     const run = runSnapshot.parse(await until(url, runId, hasEnded));
-    expect(shownByCli('agent-server', { store, runId })).toEqual(run);
+    expect(shownByCli({ store, runId })).toEqual(run);
     expect(await ask(url, 'GET', '/runs/run_unknown')).toMatchObject({
       status: 404,
       body: { error: { code: 'JOB_NOT_FOUND' } },
@@ -183,10 +183,11 @@ describe('examples/agent-server', () => {
     const { url } = await start();
     const { run_id: runId } = (await ask(url, 'POST', '/runs', { workflow: 'sleep' })).body;
     await vi.waitUntil(() => existsSync(join(folder, 'pid')), { timeout: 60_000 });
-    const { body: heartbeat } = await ask<Heartbeat>(url, 'GET', '/heartbeat');
-    expect(heartbeat).toMatchObject({ alive: true, running: [{ run_id: runId }] });
-    expect(heartbeat.running[0]?.lease_age_ms).toBeGreaterThanOrEqual(0);
-    expect(heartbeat.running[0]?.lease_age_ms).toBeLessThan(1_000);
+    const heartbeat = async () => (await ask<Heartbeat>(url, 'GET', '/heartbeat')).body;
+    expect(await heartbeat()).toMatchObject({ alive: true, running: [{ run_id: runId }] });
+    // On a busy machine it may have just run out, and be renewed after all.
+    const isFresh = (age: number | null | undefined) => typeof age === 'number' && age >= 0 && age < LEASE_MS;
+    await expect.poll(async () => (await heartbeat()).running[0]?.lease_age_ms).toSatisfy(isFresh);
 
     const cancelled = await ask(url, 'POST', `/runs/${runId}/cancel`, { reason: 'no longer wanted' });
     expect(cancelled).toMatchObject({
@@ -197,10 +198,7 @@ describe('examples/agent-server', () => {
     expect(again).toMatchObject({ status: 409, body: { error: { code: 'INVALID_TRANSITION' } } });
     const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
     await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
-    await vi.waitUntil(
-      async () => (await ask<Heartbeat>(url, 'GET', '/heartbeat')).body.running.length === 0,
-      { timeout: 20_000 },
-    );
+    await vi.waitUntil(async () => (await heartbeat()).running.length === 0, { timeout: 60_000 });
     expect((await ask(url, 'GET', `/runs/${runId}`)).body.status).toBe('canceled');
   });
 

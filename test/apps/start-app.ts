@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { compile, compiledTo } from '../compile.js';
+import { bundled } from '../bundled.js';
+import { compiled } from '../compiled.js';
 import { ROOT } from '../source-files.js';
 
 export type RunningApp = {
@@ -13,14 +14,10 @@ export type RunningApp = {
   stop: () => Promise<number | null>;
 };
 
-const builtOf = (name: string): string => compiledTo(`app-${name}`);
+const EXAMPLES = join(await compiled(), 'examples');
+const CLI = join(await bundled(), 'src/cli/main.js');
 
-export const mainOf = (name: string): string => join(builtOf(name), 'examples', name, 'main.js');
-
-/** Compiles an example application, as `npm run compile` does. */
-export function compileApp(name: string): void {
-  compile(`app-${name}`);
-}
+export const mainOf = (name: string): string => join(EXAMPLES, name, 'main.js');
 
 /** Starts an example application in a process of its own, as its README says, and waits until it listens. */
 export async function startApp(name: string, env: Readonly<Record<string, string>>): Promise<RunningApp> {
@@ -49,8 +46,8 @@ export async function startApp(name: string, env: Readonly<Record<string, string
 }
 
 /** What `pawl runs show` has of a run. */
-export function shownByCli(name: string, { store, runId }: { store: string; runId: string }): unknown {
-  const args = [join(builtOf(name), 'src/cli/main.js'), 'runs', 'show', runId, '--store', store, '--json'];
+export function shownByCli({ store, runId }: { store: string; runId: string }): unknown {
+  const args = [CLI, 'runs', 'show', runId, '--store', store, '--json'];
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 

@@ -3,24 +3,22 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { Found } from '../../bench/harness/rounds.js';
 import { WORKLOADS } from '../../bench/workloads/workload.js';
-import { compile, compiledTo } from '../compile.js';
+import { compiled } from '../compiled.js';
 import { LONG } from '../long-mode.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-bench-test-'));
 const [json, svg] = [join(folder, 'found.json'), join(folder, 'found.svg')];
 
-beforeAll(() => void compile('bench'), 120_000);
-
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs the benchmark as `npm run bench` does. What it found is in the file; what it said is answered. */
 async function bench(...given: readonly string[]): Promise<{ said: string; found: Found[] }> {
-  const main = join(compiledTo('bench'), 'bench/main.js');
+  const main = join(await compiled(), 'bench/main.js');
   const args = [main, '--scale', 'tiny', '--rounds', '1', '--json', json, '--svg', svg, ...given];
-  const { stdout: said } = await promisify(execFile)(process.execPath, args, { timeout: 110_000 });
+  const { stdout: said } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 });
   const { found } = JSON.parse(readFileSync(json, 'utf8')) as { found: Found[] };
   for (const { workload, figures, reason } of found) {
     expect([workload, reason]).toEqual([workload, null]);
@@ -40,7 +38,7 @@ test('npm run bench measures every workload, each in a process of its own', asyn
   expect(found.map(({ workload }) => workload)).toEqual(expected);
   expect(said).toMatch(/pawl memory +[\d,]+ starts\/s/);
   expect(readFileSync(svg, 'utf8')).toMatch(/^<svg /);
-}, 120_000);
+});
 
 test('beside the raw database, with its commits counted, and across two processes', async () => {
   const { said, found } = await bench('--store', 'sqlite', '--only', 'drain,pick-up');
@@ -50,4 +48,4 @@ test('beside the raw database, with its commits counted, and across two processe
     'pawl sqlite: pick-up',
   ]);
   expect(said).toMatch(/× raw +commits\/job/);
-}, 120_000);
+});

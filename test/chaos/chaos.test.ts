@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { compile } from '../compile.js';
+import { compiled } from '../compiled.js';
 import { LONG } from '../long-mode.js';
 import { runChaos } from './chaos.js';
 import { plantIn } from './plant-in.js';
@@ -9,9 +9,8 @@ import { plantIn } from './plant-in.js';
 // Without a bug it is run by `npm test`, on both stores; and that its checkers fail where they must, by checkers.test.ts.
 test.runIf(LONG)(
   'invariant 30: chaos notices an effect that is entered again although nobody refused it',
-  { timeout: 300_000 },
   async () => {
-    const build = compile('chaos', 'test/chaos/tsconfig.run.json');
+    const build = await compiled();
     const planted = plantIn(build, 'any throw closes an effect');
     const { breaches, kept, jobs } = await runChaos({
       store: 'sqlite',

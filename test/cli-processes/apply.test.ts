@@ -3,19 +3,15 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { RunSnapshot } from '../../src/index.js';
 import { LONG } from '../long-mode.js';
-import { compileCli } from './compile-cli.js';
+import { bundled } from '../bundled.js';
 
 const root = mkdtempSync(join(tmpdir(), 'pawl-apply-'));
-let program = '';
+const program = join(await bundled(), 'src/cli/main.js');
 const alive = new Set<ChildProcess>();
 
-beforeAll(() => {
-  program = fileURLToPath(new URL('src/cli/main.js', compileCli('apply')));
-}, 120_000);
 afterAll(() => {
   for (const child of alive) child.kill('SIGKILL');
   rmSync(root, { recursive: true });
@@ -109,7 +105,7 @@ const EXPLAINED: Readonly<Record<string, readonly string[]>> = {
 };
 const KILLS = LONG ? 60 : 4;
 
-describe('RST-13 a run whose process is killed in the middle of an action', { timeout: 90_000 }, () => {
+describe('RST-13 a run whose process is killed in the middle of an action', () => {
   test('RST-9 can be asked for; applied again it goes on, and the probe tells that the action has happened', async () => {
     const folder = newRun('happened', ', probe: [test, -f, finished], probe_after: 100ms');
     await killedIn(folder);

@@ -1,19 +1,14 @@
-import { beforeAll, expect, test } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { cliPage } from '../../scripts/cli-page/cli-page.js';
 import { read } from '../source-files.js';
-import { compileCli } from './compile-cli.js';
+import { bundled } from '../bundled.js';
 import { LONG } from '../long-mode.js';
-
-let build: URL;
-beforeAll(() => {
-  build = compileCli('page');
-}, 120_000);
 
 // A minute of two processors, to find what `npm run docs:cli` would show in the next diff.
 test.runIf(LONG)('docs/cli.md is what the commands print', { timeout: 900_000 }, async () => {
-  const { cliPage } = (await import(new URL('scripts/cli-page/cli-page.js', build).href)) as {
-    cliPage: (from: URL) => Promise<string>;
-  };
-  expect(bare(await cliPage(build))).toEqual(bare(read('docs/cli.md')));
+  const page = await cliPage(pathToFileURL(`${await bundled()}/`));
+  expect(bare(page)).toEqual(bare(read('docs/cli.md')));
 });
 
 /** Lines without what columns and the formatter decide: a time without milliseconds is shorter, once in a thousand. */

@@ -2,12 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { postgresGround, sqliteGround } from './crash-ground.js';
 import { CrashLane, type CrashRun } from './crash-lane.js';
-import { compileWorker } from './worker-process.js';
 
 let server: PostgresServer;
 
 beforeAll(async () => {
-  compileWorker('windows');
   server = await startPostgres();
 });
 afterAll(() => server.stop());
@@ -33,7 +31,7 @@ const stores = [
   { store: 'Postgres', open: () => postgresGround(server) },
 ] as const;
 
-describe.each(stores)('$store: an effect whose worker is killed', { timeout: 120_000 }, ({ open }) => {
+describe.each(stores)('$store: an effect whose worker is killed', ({ open }) => {
   let lane: CrashLane;
   beforeAll(async () => {
     lane = new CrashLane(await open());

@@ -2,13 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { crashEverywhere, everyPlan, findings } from './crash-everywhere.js';
 import { postgresGround, sqliteGround, type CrashGround } from './crash-ground.js';
-import { compileWorker } from './worker-process.js';
 
 const all = process.env['PAWL_CRASH_ALL'] === '1';
 let server: PostgresServer;
 
 beforeAll(async () => {
-  compileWorker('every-point');
   server = await startPostgres();
 });
 afterAll(() => server.stop());

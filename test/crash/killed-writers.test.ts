@@ -4,40 +4,35 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { crashTest } from '../../src/cli/crash-test.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
-import { compile, compiledTo } from '../compile.js';
+import { bundled } from '../bundled.js';
 import { LONG } from '../long-mode.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pawl-crash-'));
-const self = [process.execPath, join(compiledTo('killed-writers'), 'src/cli/main.js')] as const;
+const self = [process.execPath, join(await bundled(), 'src/cli/main.js')] as const;
 let server: PostgresServer;
 const ROUNDS = LONG ? 20 : 4;
 
 beforeAll(async () => {
-  compile('killed-writers', 'test/cli-processes/tsconfig.run.json');
   server = await startPostgres();
-}, 60_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await server.stop();
 });
 
 describe('written by two processes at a time that are killed in the middle of their work', () => {
-  test(
-    'SQLite loses nothing acknowledged, has nothing half-written, and its file is sound',
-    { timeout: 240_000 },
-    async () => {
-      const path = join(folder, 'crash.db');
-      const { acknowledged, losses } = await crashTest(self, { store: `sqlite:${path}`, rounds: ROUNDS });
-      expect(losses).toEqual([]);
-      expect(acknowledged).toBeGreaterThan(1_000);
-      const raw = await openDatabase(path);
-      expect(raw.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
-      raw.close();
-    },
-  );
+  test('SQLite loses nothing acknowledged, has nothing half-written, and its file is sound', async () => {
+    const path = join(folder, 'crash.db');
+    const { acknowledged, losses } = await crashTest(self, { store: `sqlite:${path}`, rounds: ROUNDS });
+    expect(losses).toEqual([]);
+    expect(acknowledged).toBeGreaterThan(1_000);
+    const raw = await openDatabase(path);
+    expect(raw.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
+    raw.close();
+  });
 
-  test('Postgres loses nothing acknowledged and has nothing half-written', { timeout: 120_000 }, async () => {
+  test('Postgres loses nothing acknowledged and has nothing half-written', async () => {
     const { acknowledged, losses } = await crashTest(self, {
       store: await server.createDatabase(),
       rounds: ROUNDS,

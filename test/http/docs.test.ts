@@ -17,28 +17,24 @@ function namesIn(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, namesIn(inner)]));
 }
 
-test.skipIf(!hasCurl)(
-  'JOB-13 the commands of docs/http.md do what the page says',
-  { timeout: 60_000 },
-  async () => {
-    const rig = await ApiRig.start({ served: true });
-    onTestFinished(() => rig.stop());
-    const env = { ...process.env, PAWL_URL: rig.url, PAWL_KEY: rig.keys['admin'] ?? '', no_proxy: '*' };
-    expect(commands.length).toBeGreaterThan(8);
-    for (const { command, answer } of commands) {
-      const isStream = command.includes('/stream');
-      const { stdout } = await promisify(execFile)(
-        'sh',
-        ['-c', isStream ? `${command.trim()} || true` : command],
-        { env },
-      );
-      if (isStream) {
-        expect(stdout).toContain('event: run.status.changed');
-        continue;
-      }
-      const said = JSON.parse(stdout) as { success: boolean };
-      if (answer === null) expect([command, said.success]).toEqual([command, true]);
-      else expect(namesIn(said)).toEqual(namesIn(JSON.parse(answer)));
+test.skipIf(!hasCurl)('JOB-13 the commands of docs/http.md do what the page says', async () => {
+  const rig = await ApiRig.start({ served: true });
+  onTestFinished(() => rig.stop());
+  const env = { ...process.env, PAWL_URL: rig.url, PAWL_KEY: rig.keys['admin'] ?? '', no_proxy: '*' };
+  expect(commands.length).toBeGreaterThan(8);
+  for (const { command, answer } of commands) {
+    const isStream = command.includes('/stream');
+    const { stdout } = await promisify(execFile)(
+      'sh',
+      ['-c', isStream ? `${command.trim()} || true` : command],
+      { env },
+    );
+    if (isStream) {
+      expect(stdout).toContain('event: run.status.changed');
+      continue;
     }
-  },
-);
+    const said = JSON.parse(stdout) as { success: boolean };
+    if (answer === null) expect([command, said.success]).toEqual([command, true]);
+    else expect(namesIn(said)).toEqual(namesIn(JSON.parse(answer)));
+  }
+});

@@ -22,7 +22,6 @@ const STORES: Readonly<Record<string, (clock: FakeClock) => Store | Promise<Stor
 describe('JOB-13 whatever is sent', () => {
   test.each(Object.entries(STORES))(
     'no server error, nothing stored by what is refused, and every answer as the route table says: %s',
-    { timeout: 300_000 },
     async (_name, open) => {
       const clock = fakeClock(T0);
       const report = await fuzz(await open(clock), { clock, count: COUNT, seed: 20_260_225 });

@@ -7,7 +7,7 @@ import type { Ground } from './ground.js';
 import { Judge } from './judge.js';
 import { postgresGround } from './postgres-ground.js';
 import { NOW, OPERATION_NAMES, planOf, SITUATIONS, type Plan, type Situation } from './situation.js';
-import { compilePausedProcess, sqliteGround } from './sqlite-ground.js';
+import { sqliteGround } from './sqlite-ground.js';
 
 const plans = new Map<Situation, Plan>();
 beforeAll(async () => {
@@ -36,10 +36,7 @@ const STORES: Readonly<Record<string, () => Promise<Ground[]>>> = {
     server = started;
     return Promise.all(Array.from({ length: GROUNDS_EACH }, () => postgresGround(started)));
   },
-  'sqlite, in two processes': async () => {
-    compilePausedProcess();
-    return Promise.all(Array.from({ length: GROUNDS_EACH }, sqliteGround));
-  },
+  'sqlite, in two processes': () => Promise.all(Array.from({ length: GROUNDS_EACH }, sqliteGround)),
 };
 afterAll(async () => {
   await server?.stop();

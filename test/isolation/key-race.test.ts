@@ -68,23 +68,19 @@ async function race(stores: readonly Store[], key: string): Promise<string[]> {
 
 for (const [name, { keys: count, open }] of Object.entries(SETTINGS)) {
   describe(name, () => {
-    test(
-      `DEC-6 ${STARTS} concurrent starts of one key make one job and all learn its id, for each of ${count} keys`,
-      { timeout: 240_000 },
-      async () => {
-        const stores = await open();
-        const [first] = stores as [Store];
-        for (let from = 0; from < count; from += KEYS_AT_ONCE) {
-          const keys = Array.from({ length: Math.min(KEYS_AT_ONCE, count - from) }, (_, n) => `k${from + n}`);
-          const learned = await Promise.all(keys.map((key) => race(stores, key)));
-          const { jobIds } = await first.resolve(keys.map(keyOf));
-          learned.forEach((ids, n) => expect(new Set(ids), keys[n]).toEqual(new Set([jobIds[n]])));
-        }
-        // Not one job more: the losers left nothing behind.
-        expect((await first.counts({ tenantId: null })).counts).toEqual({ queued: count });
-        await Promise.all(stores.map((store) => store.close()));
-      },
-    );
+    test(`DEC-6 ${STARTS} concurrent starts of one key make one job and all learn its id, for each of ${count} keys`, async () => {
+      const stores = await open();
+      const [first] = stores as [Store];
+      for (let from = 0; from < count; from += KEYS_AT_ONCE) {
+        const keys = Array.from({ length: Math.min(KEYS_AT_ONCE, count - from) }, (_, n) => `k${from + n}`);
+        const learned = await Promise.all(keys.map((key) => race(stores, key)));
+        const { jobIds } = await first.resolve(keys.map(keyOf));
+        learned.forEach((ids, n) => expect(new Set(ids), keys[n]).toEqual(new Set([jobIds[n]])));
+      }
+      // Not one job more: the losers left nothing behind.
+      expect((await first.counts({ tenantId: null })).counts).toEqual({ queued: count });
+      await Promise.all(stores.map((store) => store.close()));
+    });
 
     test('DEC-6 a start of a taken key with other critical fields is refused, learns the owner and what differs', async () => {
       const stores = await open();

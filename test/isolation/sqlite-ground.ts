@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../src/ports/store.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
-import { compile, compiledTo } from '../compile.js';
+import { bundled } from '../bundled.js';
 import { perform, stateOf, type Act } from './act.js';
 import { until, type Ground, type Outcome, type Pair } from './ground.js';
 import type { Order } from './paused-process.js';
@@ -14,15 +14,10 @@ import { NOW } from './situation.js';
 /** Files in memory, where there are such: who waits for whom is the same, only the disk is not waited for. */
 const MEMORY = '/dev/shm';
 
-/** Compiles what the other process runs. */
-export function compilePausedProcess(): void {
-  compile('isolation', 'test/isolation/tsconfig.run.json');
-}
-
 /** Files that two processes open: a child, which can be stopped within its transaction, and this one. */
 export async function sqliteGround(): Promise<Ground> {
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'pawl-isolation-'));
-  const child = fork(join(compiledTo('isolation'), 'test/isolation/paused-process.js'), [], {
+  const child = fork(join(await bundled(), 'test/isolation/paused-process.js'), [], {
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
   });
   const order = async (given: Order): Promise<unknown> => {

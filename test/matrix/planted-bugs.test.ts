@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { FaultId, Guarantee } from '../../src/matrix/cells.js';
 import type { Bug } from '../../src/sim/bugs/bug.js';
 import { BUGS } from '../../src/sim/bugs/index.js';
 import { plant, uproot } from '../../src/sim/bugs/plant.js';
-import { compileCli } from '../cli-processes/compile-cli.js';
+import { compiled } from '../compiled.js';
 import { LONG } from '../long-mode.js';
 import { matrixJson, scratchStore } from './run-cli.js';
 
@@ -58,12 +58,9 @@ const PLANTED: readonly Planted[] = [
   { bug: known('lease never expires'), fault: 'F10', red: ['G1', 'G5'], ci: false, patience: '15' },
 ];
 
-let sources: string;
-beforeAll(() => {
-  sources = fileURLToPath(new URL('src', compileCli('planted')));
-}, 120_000);
+const sources = join(await compiled(), 'src');
 
-describe('GUA-1 a cell can fail', { timeout: 240_000 }, () => {
+describe('GUA-1 a cell can fail', () => {
   const scratch = scratchStore();
   afterAll(() => scratch.remove());
 

@@ -11,7 +11,7 @@ import { revokeKey } from '../../src/engine/api-keys.js';
 import { readLog } from '../../src/engine/read-log.js';
 import { prng } from '../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
-import { compile, compiledTo } from '../compile.js';
+import { bundled } from '../bundled.js';
 import { LONG } from '../long-mode.js';
 import { groundOn, LEASE, remoteApp, sqliteUrl, type Ground } from './ground.js';
 import { LossyProxy } from './lossy-proxy.js';
@@ -21,9 +21,8 @@ let postgres: PostgresServer;
 const folder = mkdtempSync(join(tmpdir(), 'pawl-remote-faults-'));
 
 beforeAll(async () => {
-  compile('remote', 'test/remote/tsconfig.run.json');
   postgres = await startPostgres();
-}, 120_000);
+});
 afterAll(async () => {
   await postgres.stop();
   rmSync(folder, { recursive: true });
@@ -40,53 +39,49 @@ async function breachesOf(app: Pawl, jobId: string): Promise<unknown[]> {
 
 const CHOSEN = Object.entries(STORES).filter(([name]) => LONG || name === 'sqlite');
 
-describe.each(CHOSEN)(
-  'a remote worker in a process of its own, before a server on %s',
-  { timeout: 120_000 },
-  (name, url) => {
-    let processes: ChildProcess[] = [];
+describe.each(CHOSEN)('a remote worker in a process of its own, before a server on %s', (name, url) => {
+  let processes: ChildProcess[] = [];
 
-    async function start({ serving, key }: Ground, witness: string): Promise<ChildProcess> {
-      const child = fork(
-        join(compiledTo('remote'), 'test/remote/remote-process.js'),
-        [serving.url, await key(), witness],
-        { stdio: 'ignore', cwd: tmpdir() },
-      );
-      processes.push(child);
-      return child;
-    }
+  async function start({ serving, key }: Ground, witness: string): Promise<ChildProcess> {
+    const child = fork(
+      join(await bundled(), 'test/remote/remote-process.js'),
+      [serving.url, await key(), witness],
+      { stdio: 'ignore', cwd: tmpdir() },
+    );
+    processes.push(child);
+    return child;
+  }
 
-    async function stopAll(): Promise<void> {
-      for (const child of processes) {
-        if (child.exitCode === null && child.signalCode === null) {
-          child.kill('SIGKILL');
-          await once(child, 'exit');
-        }
+  async function stopAll(): Promise<void> {
+    for (const child of processes) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
       }
-      processes = [];
     }
+    processes = [];
+  }
 
-    test.each([
-      ['before', 'ch_1', 1],
-      ['in', 'ch_found', 1],
-      ['after', 'ch_1', 1],
-    ] as const)('GUA-5 killed %s its effect: it happened once', async (at, paid, charges) => {
-      const witness = join(folder, `${name}-${at}`);
-      const ground = await groundOn(await url());
-      onTestFinished(stopAll);
-      const first = await start(ground, witness);
-      const { job } = await ground.app.start(buy, { at } satisfies Killing, { tenantId: 'acme' });
-      await once(first, 'exit');
-      expect(first.signalCode).toBe('SIGKILL');
-      await start(ground, witness);
-      expect(await job.result(RESULT)).toEqual({ paid });
-      const lines = existsSync(witness) ? readFileSync(witness, 'utf8').trim().split('\n') : [];
-      expect(lines.filter((line) => line.startsWith(`charged ${job.id}`))).toHaveLength(charges);
-      expect(await job.status()).toMatchObject({ retryCount: 0 });
-      expect(await breachesOf(ground.app, job.id)).toEqual([]);
-    });
-  },
-);
+  test.each([
+    ['before', 'ch_1', 1],
+    ['in', 'ch_found', 1],
+    ['after', 'ch_1', 1],
+  ] as const)('GUA-5 killed %s its effect: it happened once', async (at, paid, charges) => {
+    const witness = join(folder, `${name}-${at}`);
+    const ground = await groundOn(await url());
+    onTestFinished(stopAll);
+    const first = await start(ground, witness);
+    const { job } = await ground.app.start(buy, { at } satisfies Killing, { tenantId: 'acme' });
+    await once(first, 'exit');
+    expect(first.signalCode).toBe('SIGKILL');
+    await start(ground, witness);
+    expect(await job.result(RESULT)).toEqual({ paid });
+    const lines = existsSync(witness) ? readFileSync(witness, 'utf8').trim().split('\n') : [];
+    expect(lines.filter((line) => line.startsWith(`charged ${job.id}`))).toHaveLength(charges);
+    expect(await job.status()).toMatchObject({ retryCount: 0 });
+    expect(await breachesOf(ground.app, job.id)).toEqual([]);
+  });
+});
 
 test('GUA-11 a server that is restarted under a remote worker: it goes on by itself, nothing is lost', async () => {
   const url = sqliteUrl();
@@ -133,7 +128,7 @@ test('GUA-11 a server that is restarted under a remote worker: it goes on by its
   const all = started.map(({ job: { id } }) => server.app.job<number>(id));
   expect(await Promise.all(all.map((one) => one.result(RESULT)))).toEqual(inputs);
   expect(entered.toSorted((a, b) => a - b)).toEqual(inputs);
-}, 120_000);
+});
 
 test('lost requests and lost replies: no job is stuck, no effect is doubled, no step is recorded twice', async () => {
   const ground = await groundOn(sqliteUrl());
@@ -175,7 +170,7 @@ test('lost requests and lost replies: no job is stuck, no effect is doubled, no 
   for (const { job: handle } of started) expect(await breachesOf(ground.app, handle.id)).toEqual([]);
   proxy.fate = () => 'through';
   await app.close();
-}, 180_000);
+});
 
 test('JOB-14 tenants are told apart: neither runs, reads, signals nor cancels the other’s jobs', async () => {
   const ground = await groundOn('memory:');

@@ -16,7 +16,7 @@ let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
 });
-afterAll(() => postgres.stop(), 60_000);
+afterAll(() => postgres.stop());
 
 const STORES: Readonly<Record<string, (clock: FakeClock) => Promise<Store>>> = {
   memory: async (clock) => memoryStore({ clock }),

@@ -155,7 +155,7 @@ test.each(HOW_MANY)('G6 a purge does not end before what has come, %i at a time'
   const saving = save(items);
   const sleeping =
     "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'";
-  await expect.poll(() => ask(url, sleeping), { timeout: 15_000 }).toHaveLength(1);
+  await expect.poll(() => ask(url, sleeping)).toHaveLength(1);
   const purging = rig.store.purge({ jobs: [{ jobId: 'job_over', guard: null }], identityTtlMs: 0 });
   expect([await saving, (await purging).jobs]).toEqual([all(items, 'saved'), 1]);
 });

@@ -1,19 +1,17 @@
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { readLog } from '../../../src/engine/read-log.js';
 import { eventually } from '../../../src/matrix/eventually.js';
 import { findProblems } from '../../../src/matrix/find-problems.js';
 import { sightings } from '../../../src/matrix/witness.js';
 import { WorkerProcess } from '../../../src/matrix/worker-process.js';
-import { compile, compiledTo } from '../../compile.js';
+import { bundled } from '../../bundled.js';
 import { sqliteGround } from '../../crash/crash-ground.js';
 import { endlessLoop, heapBomb, neighbour } from './poison-tasks.js';
 import type { Order } from './poisoned-worker.js';
 
-const PROGRAM = join(compiledTo('poison'), 'test/cli-processes/poison/poisoned-worker.js');
+const PROGRAM = join(await bundled(), 'test/cli-processes/poison/poisoned-worker.js');
 const WORK = { lease: 500, poll: 20, stopOnSignal: false } as const;
-
-beforeAll(() => void compile('poison', 'test/cli-processes/poison/tsconfig.run.json'));
 
 /** The poison may be tried so often, and there is one worker more. */
 const ATTEMPTS = 3;

@@ -3,17 +3,16 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { systemClock as clock } from '../../../src/client/system-clock.js';
 import { newRun } from '../../../src/contracts/index.js';
 import { fileRunStates } from '../../../src/stores/file/file-run-states.js';
-import { compile, compiledTo } from '../../compile.js';
+import { bundled } from '../../bundled.js';
 
 const log = { error: () => undefined };
 const root = mkdtempSync(join(tmpdir(), 'pawl-run-files-'));
-const program = join(compiledTo('crash-run-files'), 'test/crash/run-files/killable-writer.js');
+const program = join(await bundled(), 'test/crash/run-files/killable-writer.js');
 
-beforeAll(() => void compile('crash-run-files', 'test/crash/run-files/tsconfig.run.json'), 120_000);
 afterAll(() => rmSync(root, { recursive: true }));
 
 type Writer = {
@@ -44,32 +43,28 @@ function age(folder: string): void {
   for (const name of readdirSync(folder)) utimesSync(join(folder, name), minuteAgo, minuteAgo);
 }
 
-test(
-  'RST-3 two processes change one run and are killed again and again: no promise is lost, no version promised twice, every state whole',
-  { timeout: 120_000 },
-  async () => {
-    const folder = join(root, 'killed');
-    const runId = 'run:killed.1';
-    const store = await fileRunStates({ folder, clock, log });
-    await store.createRun(newRun({ run_id: runId, workflow_name: 'deploy', at: '2026-01-01T00:00:00Z' }));
-    await store.updateRun({ run_id: runId, updated_at: '2026-01-01T00:00:00Z', status: 'running' }, 1);
-    const promised: number[] = [];
-    for (let round = 0; round < 5; round++) {
-      const writers = ['a', 'b'].map((name) => writer(folder, runId, name));
-      await Promise.race(writers.map(({ hasWritten }) => hasWritten(3 + 2 * round)));
-      for (const { child } of writers) child.kill('SIGKILL');
-      await Promise.all(writers.map(({ child }) => once(child, 'close')));
-      promised.push(...writers.flatMap((one) => one.promised()));
-      const run = await store.getRun(runId);
-      expect(run?.version).toBeGreaterThanOrEqual(Math.max(...promised));
-      expect(run?.steps[0]?.hosts[run.message ?? '']?.output?.length).toBeGreaterThan(20_000);
-      age(folder);
-    }
-    expect(new Set(promised).size).toBe(promised.length);
-    await fileRunStates({ folder, clock, log });
-    expect(readdirSync(folder)).toEqual(['run+killed.1.json']);
-  },
-);
+test('RST-3 two processes change one run and are killed again and again: no promise is lost, no version promised twice, every state whole', async () => {
+  const folder = join(root, 'killed');
+  const runId = 'run:killed.1';
+  const store = await fileRunStates({ folder, clock, log });
+  await store.createRun(newRun({ run_id: runId, workflow_name: 'deploy', at: '2026-01-01T00:00:00Z' }));
+  await store.updateRun({ run_id: runId, updated_at: '2026-01-01T00:00:00Z', status: 'running' }, 1);
+  const promised: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const writers = ['a', 'b'].map((name) => writer(folder, runId, name));
+    await Promise.race(writers.map(({ hasWritten }) => hasWritten(3 + 2 * round)));
+    for (const { child } of writers) child.kill('SIGKILL');
+    await Promise.all(writers.map(({ child }) => once(child, 'close')));
+    promised.push(...writers.flatMap((one) => one.promised()));
+    const run = await store.getRun(runId);
+    expect(run?.version).toBeGreaterThanOrEqual(Math.max(...promised));
+    expect(run?.steps[0]?.hosts[run.message ?? '']?.output?.length).toBeGreaterThan(20_000);
+    age(folder);
+  }
+  expect(new Set(promised).size).toBe(promised.length);
+  await fileRunStates({ folder, clock, log });
+  expect(readdirSync(folder)).toEqual(['run+killed.1.json']);
+});
 
 test('RST-3 what a crash leaves behind is no run; a change that was whole is completed, one that was overtaken removed', async () => {
   const folder = join(root, 'left');

@@ -107,38 +107,34 @@ describe.each(CHOSEN)('two servers on %s', (_name, open) => {
     await close();
   });
 
-  test(
-    'a stream that is cut again and again, while both write, misses nothing',
-    { timeout: 120_000 },
-    async () => {
-      const { post, stream, close } = await twoServers(await open());
-      const started: unknown[] = [];
-      const heard = new Set<unknown>();
-      let position: string | null = null;
-      const state = { isWriting: true };
-      const writing = (async () => {
-        for (let n = 0; n < 30; n++) {
-          const batch = await Promise.all(
-            Array.from({ length: 10 }, () => post('/api/v1/jobs', { job_type: 'w' })),
-          );
-          started.push(...batch.map(({ data }) => data['job_id']));
-        }
-        state.isWriting = false;
-      })();
-      const first = await stream();
-      position = await readSome(first, heard, { position, until: writing });
-      while (state.isWriting || started.some((id) => !heard.has(id))) {
-        const until = state.isWriting ? writing : null;
-        position = await readSome(await stream({ 'last-event-id': position ?? '' }), heard, {
-          position,
-          until,
-        });
+  test('a stream that is cut again and again, while both write, misses nothing', async () => {
+    const { post, stream, close } = await twoServers(await open());
+    const started: unknown[] = [];
+    const heard = new Set<unknown>();
+    let position: string | null = null;
+    const state = { isWriting: true };
+    const writing = (async () => {
+      for (let n = 0; n < 30; n++) {
+        const batch = await Promise.all(
+          Array.from({ length: 10 }, () => post('/api/v1/jobs', { job_type: 'w' })),
+        );
+        started.push(...batch.map(({ data }) => data['job_id']));
       }
-      await writing;
-      expect(started.filter((id) => !heard.has(id))).toEqual([]);
-      await close();
-    },
-  );
+      state.isWriting = false;
+    })();
+    const first = await stream();
+    position = await readSome(first, heard, { position, until: writing });
+    while (state.isWriting || started.some((id) => !heard.has(id))) {
+      const until = state.isWriting ? writing : null;
+      position = await readSome(await stream({ 'last-event-id': position ?? '' }), heard, {
+        position,
+        until,
+      });
+    }
+    await writing;
+    expect(started.filter((id) => !heard.has(id))).toEqual([]);
+    await close();
+  });
 });
 
 /**
