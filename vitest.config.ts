@@ -41,9 +41,9 @@ export default defineConfig(({ mode }) => ({
     // Generous, for a machine that others keep busy, a tenth as fast for a minute: a test that hangs is noticed all the same.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
-    // Much of the time goes into waiting for processes and servers: three files at once, even on two cores.
-    maxWorkers: 3,
+    expect: { poll: { timeout: 200_000 } },
+    // Much of the time goes into waiting for processes and servers: two files at once, even on two cores.
+    maxWorkers: 2,
     coverage: {
       provider: 'v8',
       include: ['src/kernel/**/*.ts'],

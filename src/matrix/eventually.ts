@@ -1,7 +1,7 @@
 import { systemClock } from '../client/system-clock.js';
 
 /** Far more than anything here takes on a busy machine. */
-const GIVE_UP_AFTER_MS = 60_000;
+const GIVE_UP_AFTER_MS = 200_000;
 const LOOK_AGAIN_MS = 20;
 
 /** What was waited for did not come in time. */

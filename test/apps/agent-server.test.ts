@@ -68,7 +68,7 @@ function until(url: string, runId: string, isThere: (run: RunSnapshot) => boolea
       const { body } = await ask(url, 'GET', `/runs/${runId}`);
       return isThere(body) ? body : null;
     },
-    { timeout: 60_000, interval: 50 },
+    { timeout: 200_000, interval: 50 },
   );
 }
 
@@ -182,7 +182,7 @@ describe('examples/agent-server', () => {
     const { folder, start } = newAgent();
     const { url } = await start();
     const { run_id: runId } = (await ask(url, 'POST', '/runs', { workflow: 'sleep' })).body;
-    await vi.waitUntil(() => existsSync(join(folder, 'pid')), { timeout: 60_000 });
+    await vi.waitUntil(() => existsSync(join(folder, 'pid')), { timeout: 200_000 });
     const heartbeat = async () => (await ask<Heartbeat>(url, 'GET', '/heartbeat')).body;
     expect(await heartbeat()).toMatchObject({ alive: true, running: [{ run_id: runId }] });
     // On a busy machine it may have just run out, and be renewed after all.
@@ -197,8 +197,8 @@ describe('examples/agent-server', () => {
     const again = await ask(url, 'POST', `/runs/${runId}/cancel`, {});
     expect(again).toMatchObject({ status: 409, body: { error: { code: 'INVALID_TRANSITION' } } });
     const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
-    await vi.waitUntil(() => !isAlive(pid), { timeout: 60_000 });
-    await vi.waitUntil(async () => (await heartbeat()).running.length === 0, { timeout: 60_000 });
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 200_000 });
+    await vi.waitUntil(async () => (await heartbeat()).running.length === 0, { timeout: 200_000 });
     expect((await ask(url, 'GET', `/runs/${runId}`)).body.status).toBe('canceled');
   });
 

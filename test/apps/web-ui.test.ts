@@ -88,7 +88,7 @@ describe('examples/web-ui without a browser', () => {
         await (await post(`${first.url}/runs`, { name: 'shop 1.4' })).json(),
       );
       await vi.waitUntil(async () => (await runOf(first.url, runId)).steps[0]?.status === 'running', {
-        timeout: 60_000,
+        timeout: 200_000,
       });
       await first.kill();
 

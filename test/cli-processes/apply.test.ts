@@ -66,7 +66,7 @@ steps:
 
 const times = (folder: string, name: string): number =>
   readFileSync(join(folder, name), 'utf8').split('\n').length - 1;
-const APPLY = ['apply', 'deploy.yaml', '--run-id', 'run_killed_1', '--lease', '1s'];
+const APPLY = ['apply', 'deploy.yaml', '--run-id', 'run_killed_1', '--lease', '3s'];
 
 async function show(folder: string): Promise<RunSnapshot> {
   const { out } = await cli(folder, 'runs', 'show', 'run_killed_1', '--json');
@@ -95,7 +95,7 @@ ${['one', 'two', 'three']
   )
   .join('\n')}
 `;
-const GRID_RUN = ['apply', 'grid.yaml', '--run-id', 'run_grid_1', '--lease', '1s'];
+const GRID_RUN = ['apply', 'grid.yaml', '--run-id', 'run_grid_1', '--lease', '3s'];
 
 /** What may be said of a job whose only process is dead, by the status of its run. */
 const EXPLAINED: Readonly<Record<string, readonly string[]>> = {

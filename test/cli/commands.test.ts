@@ -164,7 +164,7 @@ describe('pawl jobs', () => {
     const { job } = await app.start(approval, null);
     await reaches(pawl, job.id, 'waiting');
     expect((await pawl('jobs', 'signal', job.id, 'approval', '7')).out).toContain('goes on');
-    expect(await job.result({ timeout: '60s' })).toBe(7);
+    expect(await job.result({ timeout: '200s' })).toBe(7);
     expect(await pawl('jobs', 'signal', job.id, 'bad key \n', '7')).toMatchObject({ code: 2 });
     expect(await pawl('jobs', 'signal', job.id, 'other', '7')).toMatchObject({ code: 3 });
   });
@@ -172,7 +172,7 @@ describe('pawl jobs', () => {
   test('shows steps, events and what a job waits for; cancels; retries as new', async () => {
     const app = await working(store);
     const { job } = await app.start(greet, 'Ada');
-    await job.result({ timeout: '60s' });
+    await job.result({ timeout: '200s' });
     const shown = await pawl.json('jobs', 'show', job.id);
     expect(shown).toMatchObject({ state: 'succeeded', steps: [{ name: 'greet', status: 'success' }] });
     const { events } = await pawl.json<{ events: { type: string }[] }>('jobs', 'events', job.id);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   const app = await open({ store, tasks: [one, two] });
   await app.work({ stopOnSignal: false, poll: '50ms' });
   const started = [await app.start(one, 'a'), await app.start(one, 'b'), await app.start(two, null)];
-  await Promise.all(started.map(({ job }) => job.result({ timeout: '60s' })));
+  await Promise.all(started.map(({ job }) => job.result({ timeout: '200s' })));
   await app.close();
   jobIds = started.map(({ job }) => job.id);
 });

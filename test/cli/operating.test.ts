@@ -73,7 +73,7 @@ test('queues are paused and resumed; workers that live are listed', async () => 
   });
   expect((await pawl('queues', 'list')).out).toMatch(/mail +1 +paused by operator:ann/);
   expect(await pawl('queues', 'resume', 'mail')).toMatchObject({ code: 0 });
-  expect(await job.result({ timeout: '60s' })).toBe('sent');
+  expect(await job.result({ timeout: '200s' })).toBe('sent');
 });
 
 test('a key is shown once, is good for its role and tenant, and for nothing once it is revoked', async () => {

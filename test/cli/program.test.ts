@@ -100,7 +100,7 @@ describe('pawl effects', () => {
     });
     const decided = await resolve('charge', '--happened', '"ch_7"', '--by', 'ann');
     expect(decided).toMatchObject({ code: 0, out: expect.stringContaining('charge#1 of job') });
-    expect(await job.result({ timeout: '60s' })).toBe('ch_7');
+    expect(await job.result({ timeout: '200s' })).toBe('ch_7');
     expect((await pawl('effects', '--store', store)).out).toBe('No job waits for a decision on an effect.\n');
   });
 });

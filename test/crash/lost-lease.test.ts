@@ -47,7 +47,7 @@ test('GUA-4 an effect is entered when the renewal of its lease arrives late, and
   app = await pawl({ store, tasks: [late] });
   await app.work({ lease: LEASE_MS, poll: 20 });
   const { job } = await app.start(late, null);
-  expect(await job.result({ timeout: '60s' })).toBe(1);
+  expect(await job.result({ timeout: '200s' })).toBe(1);
   expect(entered).toBe(1);
 });
 
@@ -82,7 +82,7 @@ test('GUA-2 jobs that were claimed by an incarnation which died meanwhile are no
   app = await pawl({ store, tasks: [seen] });
   await app.work({ lease: LEASE_MS / 5, poll: 20 });
   const { job } = await app.start(seen, null);
-  expect(await job.result({ timeout: '60s' })).toBe('done');
+  expect(await job.result({ timeout: '200s' })).toBe('done');
   expect(runs).toHaveLength(1);
   expect((await job.status()).recoveryCount).toBe(1);
 });

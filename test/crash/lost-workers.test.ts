@@ -86,7 +86,7 @@ describe.each(stores.filter(({ name }) => LONG || name === 'Postgres'))('$name',
     const other = await startWorker({ lease: LONG_LEASE_MS, queues: ['default'] });
     await sighted('held', other);
     release();
-    expect(await job.result({ timeout: '60s' })).toBe(other.pid);
+    expect(await job.result({ timeout: '200s' })).toBe(other.pid);
     await eventually(() => (Date.now() - stoppedAt > 3 * LEASE_MS ? true : null), 'three leases have passed');
     await other.kill();
     zombie.signal('SIGCONT');
@@ -102,7 +102,7 @@ describe.each(stores.filter(({ name }) => LONG || name === 'Postgres'))('$name',
     expect(new Set(losses)).toEqual(new Set(['lease_expired']));
     const before = (await claimsOf(jobId)).slice(0, losses.length);
     const { job } = await ground.app.start(neighbour, files);
-    expect(await job.result({ timeout: '60s' })).toBe('unharmed');
+    expect(await job.result({ timeout: '200s' })).toBe('unharmed');
     const [after] = await claimsOf(job.id);
     expect(new Set(before.map(({ id }) => id))).toEqual(new Set([after?.id]));
     expect(before.map(({ incarnation }) => incarnation)).not.toContain(after?.incarnation);
@@ -120,7 +120,7 @@ describe.each(stores.filter(({ name }) => LONG || name === 'Postgres'))('$name',
     expect(await interruptsOf(job.id)).toEqual(['drained']);
     const other = await startWorker({ lease: LONG_LEASE_MS });
     release();
-    expect(await job.result({ timeout: '60s' })).toBe(other.pid);
+    expect(await job.result({ timeout: '200s' })).toBe(other.pid);
     expect(await job.status()).toMatchObject({ retryCount: 0, recoveryCount: 0 });
     expect(await findProblems(ground.store, job.id)).toEqual([]);
   });
@@ -151,11 +151,11 @@ describe.each(stores.filter(({ name }) => LONG || name === 'Postgres'))('$name',
       const frozen = () => linesOf(`${files.trace}.1`).includes('within claim of neighbour 1');
       await eventually(() => (frozen() ? true : null), 'a worker is frozen');
       const other = await startWorker({ lease: LONG_LEASE_MS });
-      expect(await job.result({ timeout: '60s' })).toBe('unharmed');
+      expect(await job.result({ timeout: '200s' })).toBe('unharmed');
       await other.kill();
       zombie.signal('SIGCONT');
       const { job: next } = await ground.app.start(neighbour, files);
-      expect(await next.result({ timeout: '60s' })).toBe('unharmed');
+      expect(await next.result({ timeout: '200s' })).toBe('unharmed');
       for (const { id } of [job, next]) expect(await findProblems(ground.store, id)).toEqual([]);
       expect(await claimsOf(job.id)).toHaveLength(1);
       expect(zombie.isGone).toBe(false);
@@ -183,7 +183,7 @@ describe.each(stores.filter(({ name }) => LONG || name === 'Postgres'))('$name',
     const saw = () => linesOf(`${files.trace}.1`).includes('after effects 2') || sinceEntered().length > 1;
     await eventually(() => (saw() ? true : null), 'the next attempt has looked for a result twice');
     release();
-    expect(await job.result({ timeout: '60s' })).toBe(worker.pid);
+    expect(await job.result({ timeout: '200s' })).toBe(worker.pid);
     expect(sinceEntered()).toEqual(['entered', 'happened']);
     expect(await findProblems(ground.store, job.id)).toEqual([]);
   });
@@ -223,7 +223,7 @@ describe.each(stores.filter(({ name }) => LONG || name === 'Postgres'))('$name',
     const after = await startWorker(options);
     await sighted('held', after);
     release();
-    expect(await job.result({ timeout: '60s' })).toBe(after.pid);
+    expect(await job.result({ timeout: '200s' })).toBe(after.pid);
     expect(await interruptsOf(job.id)).toEqual(['worker_restarted']);
     expect(await findProblems(ground.store, job.id)).toEqual([]);
   });

@@ -32,7 +32,7 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s decisions in a browser${WIT
     await confirm(page, 'Decide', /^It is decided/);
     await closeDialog(page);
     await page.getByText('Nobody waits for a decision.').waitFor();
-    expect(await job.result({ timeout: '60s' })).toEqual({ id: 'tr_1' });
+    expect(await job.result({ timeout: '200s' })).toEqual({ id: 'tr_1' });
     expect(ownErrors(errors)).toEqual([]);
   });
 

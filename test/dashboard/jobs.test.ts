@@ -183,7 +183,7 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
     // What was there stays.
     await status(page, 'waiting');
     await job.signal('approval', true);
-    await job.result({ timeout: '60s' });
+    await job.result({ timeout: '200s' });
 
     await restore();
     await page.clock.fastForward(2 * POLL_MS);
@@ -210,7 +210,7 @@ describe.runIf(CHROMIUM !== null)(`the dashboard’s jobs in a browser${WITHOUT}
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await job.signal('approval', true);
-    await job.result({ timeout: '60s' });
+    await job.result({ timeout: '200s' });
     await page.clock.fastForward(6 * POLL_MS);
     await status(page, 'waiting');
     expect(asked).toEqual([]);

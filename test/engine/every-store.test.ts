@@ -41,7 +41,7 @@ async function open(url: string, tasks: readonly AnyTask[], work: WorkOptions | 
   return app;
 }
 
-const RESULT = { timeout: '60s' } as const;
+const RESULT = { timeout: '200s' } as const;
 /** Within the time of a test: a worker hears of nothing by them. */
 const NO_HEARTBEATS = { lease: '10m' } as const;
 

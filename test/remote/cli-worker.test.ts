@@ -31,7 +31,7 @@ test.each(['environment', 'config'])('a worker of the CLI has its key from the %
   const { job } = await app.start(greet, 'Ann');
   const ended = pawl('worker', 'tasks.mjs');
   const failed = ended.then(({ err }) => Promise.reject(new Error(err)));
-  expect(await Promise.race([job.result({ timeout: '60s' }), failed])).toBe('Hello, Ann!');
+  expect(await Promise.race([job.result({ timeout: '200s' }), failed])).toBe('Hello, Ann!');
   process.emit('SIGTERM');
   await failed.catch(() => undefined);
   expect(await ended).toMatchObject({

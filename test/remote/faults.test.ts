@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 const STORES = { sqlite: async () => sqliteUrl(), postgres: () => postgres.createDatabase() };
-const RESULT = { timeout: '60s' } as const;
+const RESULT = { timeout: '200s' } as const;
 const buy = task({ name: 'buy' }, () => null);
 
 /** Nothing of a job's log breaks a rule. */

@@ -15,7 +15,7 @@ export type Ground = {
   readonly key: (tenantId?: string, role?: Role) => Promise<string>;
 };
 
-export const LEASE: WorkOptions = { lease: '2s', poll: '200ms', drain: 0, stopOnSignal: false };
+export const LEASE: WorkOptions = { lease: '10s', poll: '200ms', drain: 0, stopOnSignal: false };
 
 export async function groundOn(
   store: PawlOptions['store'],

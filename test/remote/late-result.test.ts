@@ -136,6 +136,6 @@ test('GUA-4 whether a result is late is not looked up while the attempt that wai
   const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 1));
   const remote = await remoteApp(serving.url, { key: await key(), tasks: [order] });
   const { job } = await remote.start(order, null);
-  expect(await job.result({ timeout: '60s' })).toBe('paid');
+  expect(await job.result({ timeout: '200s' })).toBe('paid');
   expect(looks).toBe(0);
 });

@@ -5,7 +5,7 @@ import { effect, Pawl, systemClock, task } from '../../src/index.js';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
 import { groundOn, remoteApp, sqliteUrl } from './ground.js';
 
-const RESULT = { timeout: '60s' } as const;
+const RESULT = { timeout: '200s' } as const;
 const ONCE = { retry: { maxRetries: 0 } } as const;
 
 /** What the child of an order does, and for how much it is asked. */
@@ -21,7 +21,7 @@ async function shop(first: World['pay'], store: Store | string = sqliteUrl()) {
   });
   const order = task({ name: 'order', ...ONCE }, ({ step }) => step.call('payment', pay, world.cents));
   const { app: server, serving, key } = await groundOn(store);
-  const app = await remoteApp(serving.url, { key: await key(), tasks: [order, pay] });
+  const app = await remoteApp(serving.url, { key: await key(), tasks: [order, pay], work: { lease: '1m' } });
   const { job } = await app.start(order, null);
   await expect(job.result(RESULT)).rejects.toMatchObject({ code: 'JOB_FAILED' });
   const again = async (which: 'order' | 'payment') => {

@@ -15,7 +15,7 @@ const STORES = {
   sqlite: async () => sqliteUrl(),
   postgres: () => postgres.createDatabase(),
 };
-const RESULT = { timeout: '60s' } as const;
+const RESULT = { timeout: '200s' } as const;
 
 const CHOSEN = Object.entries(STORES).filter(([name]) => LONG || name === 'sqlite');
 

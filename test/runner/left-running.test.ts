@@ -55,7 +55,7 @@ describe.runIf(HAS_SETSID)('RST-13 a command that leaves something running', () 
   test('a timeout is told in time, though a daemon that outlives it holds the output', async () => {
     const { folder } = daemonFolder();
     const { clock, ended } = timingOut(`${DAEMON} touch begun; wait`, folder);
-    await vi.waitUntil(() => existsSync(join(folder, 'begun')), { timeout: 60_000 });
+    await vi.waitUntil(() => existsSync(join(folder, 'begun')), { timeout: 200_000 });
     clock.advance(20_000);
     clock.advance(5_000);
     clock.advance(500);
@@ -70,12 +70,12 @@ describe.runIf(HAS_SETSID)('RST-13 a command that leaves something running', () 
     );
     const { clock, ended } = timingOut(`${stubborn} echo $$ > own.new; mv own.new own; wait`, folder);
     const own = join(folder, 'own');
-    await vi.waitUntil(() => existsSync(own), { timeout: 60_000 });
+    await vi.waitUntil(() => existsSync(own), { timeout: 200_000 });
     clock.advance(20_000);
-    await vi.waitUntil(() => !isAlive(Number(readFileSync(own, 'utf8'))), { timeout: 60_000 });
+    await vi.waitUntil(() => !isAlive(Number(readFileSync(own, 'utf8'))), { timeout: 200_000 });
     expect(isAlive(pid())).toBe(true);
     clock.advance(5_000);
     expect(await ended).toMatchObject({ signal: 'SIGTERM', timedOut: true });
-    await vi.waitUntil(() => !isAlive(pid()), { timeout: 60_000 });
+    await vi.waitUntil(() => !isAlive(pid()), { timeout: 200_000 });
   });
 });

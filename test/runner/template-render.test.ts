@@ -102,7 +102,7 @@ describe('RST-13 template.render', () => {
       readdirSync(folder)
         .map((name) => join(folder, name))
         .find((path) => path !== dest && readFileSync(path, 'utf8') === 'secret');
-    const path = await vi.waitUntil(written, { timeout: 60_000 });
+    const path = await vi.waitUntil(written, { timeout: 200_000 });
     expect(modeOf(path)).toBe('600');
     child.stdin.end();
     expect(await ended).toBe(0);

@@ -102,7 +102,7 @@ test('G5 a transaction that stays open holds up no start, claim or end; once it 
   const runSome = async () => {
     const inputs = Array.from({ length: 150 }, () => ({ input: null }));
     const started = await app.startMany(job, inputs);
-    await Promise.all(started.map((one) => one.job.result({ timeout: '60s' })));
+    await Promise.all(started.map((one) => one.job.result({ timeout: '200s' })));
     ids.push(...started.map((one) => one.job.id));
   };
   const fed = new Map<string, number[]>();

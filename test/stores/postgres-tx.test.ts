@@ -152,7 +152,7 @@ describe('poolers and wake-ups', () => {
       const { job } = await client.start(parent, null);
       await expect.poll(() => job.why()).toMatchObject({ code: 'signal' });
       await job.signal('go', 'two processes');
-      expect(await job.result({ timeout: '60s' })).toBe('child of two processes');
+      expect(await job.result({ timeout: '200s' })).toBe('child of two processes');
       const listening =
         "SELECT 1 FROM pg_stat_activity WHERE application_name = 'pawl listener' AND datname = current_database()";
       expect((await app.query(listening)).rows).toEqual([]);

@@ -216,11 +216,11 @@ describe('a start that the body of a step does not wait for', () => {
     await app.work({ poll: '200ms', drain: 0, stopOnSignal: false });
     for (const answers of [0, 2, 4, 6, 8]) {
       const { job } = await app.start(parent, answers);
-      await job.result({ timeout: '60s' });
+      await job.result({ timeout: '200s' });
       const isStarted = await told.at(-1);
       const again = await app.start(child, null, { idempotencyKey: `child ${answers}` });
       expect([answers, again.idempotentHit]).toEqual([answers, isStarted]);
-      expect(await again.job.result({ timeout: '60s' })).toBe('done');
+      expect(await again.job.result({ timeout: '200s' })).toBe('done');
     }
   });
 
@@ -242,7 +242,7 @@ describe('a start that the body of a step does not wait for', () => {
     await app.work({ poll: '200ms', drain: 0, stopOnSignal: false });
     for (const answers of [1, 3, 6, 9]) {
       const { job } = await app.start(parent, answers);
-      await job.result({ timeout: '60s' });
+      await job.result({ timeout: '200s' });
       expect([answers, await told.at(-1)]).toEqual([answers, [false, true]]);
       const again = await app.start(child, null, { idempotencyKey: `fresh ${answers}` });
       expect(again.idempotentHit).toBe(true);

@@ -60,7 +60,7 @@ async function runOnce(url: string, body: (tx: never) => unknown): Promise<JobHa
   const paying = task({ name: 'paying', retry: RETRY }, ({ step }) => step.transaction('pay', body));
   const app = await open(url, [paying]);
   const { job } = await app.start(paying, null);
-  await expect(job.result({ timeout: '60s' })).rejects.toMatchObject({ code: 'JOB_FAILED' });
+  await expect(job.result({ timeout: '200s' })).rejects.toMatchObject({ code: 'JOB_FAILED' });
   return job;
 }
 
@@ -122,7 +122,7 @@ describe('GUA-7 what a body wrote wrongly fails its step, by the policy of the t
     });
     const app = await open(url, [paying]);
     const { job } = await app.start(paying, null);
-    expect(await job.result({ timeout: '60s' })).toContain('no such table');
+    expect(await job.result({ timeout: '200s' })).toContain('no such table');
     expect(await count()).toBe(1);
     expect((await job.status()).retryCount).toBe(0);
   });
@@ -151,10 +151,10 @@ test('GUA-2 a body that goes on after its time is up writes into no transaction,
   );
   const app = await open(url, [slow, other]);
   const { job: first } = await app.start(slow, null);
-  await expect(first.result({ timeout: '60s' })).rejects.toMatchObject({ code: 'JOB_FAILED' });
+  await expect(first.result({ timeout: '200s' })).rejects.toMatchObject({ code: 'JOB_FAILED' });
   expect((await first.status()).failure?.code).toBe('STEP_TIMEOUT');
   const { job: second } = await app.start(other, null);
-  await second.result({ timeout: '60s' });
+  await second.result({ timeout: '200s' });
   expect(late).toMatchObject([{ name: 'PawlError', code: 'STALE_ATTEMPT' }]);
   expect(await count()).toBe(1);
 });

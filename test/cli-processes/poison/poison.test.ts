@@ -40,7 +40,7 @@ test.each([
       neighbour,
       Array.from({ length: 10 }, () => ({ input: { witness } })),
     );
-    for (const { job } of neighbours) expect(await job.result({ timeout: '60s' })).toBe('unharmed');
+    for (const { job } of neighbours) expect(await job.result({ timeout: '200s' })).toBe('unharmed');
     await eventually(
       async () => ((await bad.status()).finishedAt === null ? null : true),
       'it is dead-lettered',
@@ -66,7 +66,7 @@ test.each([
     const ends = workers.map(({ pid }) => (taken.includes(pid) ? ending : 'works'));
     await expect.poll(() => workers.map(endOf)).toEqual(ends);
     const { job: last } = await app.start(neighbour, { witness });
-    expect(await last.result({ timeout: '60s' })).toBe('unharmed');
+    expect(await last.result({ timeout: '200s' })).toBe('unharmed');
     expect(new Set(taken).size).toBe(taken.length);
   },
 );
