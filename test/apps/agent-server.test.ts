@@ -23,7 +23,8 @@ steps:
   - { name: sleep, action: shell.run, args: { script: 'echo $$ > FOLDER/pid; exec sleep 600' } }
 `;
 
-const LEASE_MS = 1_000;
+/** Longer than a busy machine may stand still: a command whose lease runs out has an end that nobody knows. */
+const LEASE_MS = 5_000;
 
 function newAgent() {
   const folder = newFolder();
