@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, onTestFinished } from 'vitest';
 import type { Store } from '../src/ports/store.js';
@@ -15,6 +14,7 @@ import {
   type TestApp,
   type TestAppOptions,
 } from '../src/testkit/index.js';
+import { storeFolder } from './store-folder.js';
 import { startPostgres, type PostgresServer } from './postgres-server.js';
 
 /** What a test gets of the store that it runs on. All of it ends with the test. */
@@ -38,7 +38,7 @@ type Ground = {
 const GROUNDS: Readonly<Record<string, () => Ground>> = {
   memory: () => ({ open: async (clock) => memoryStore({ clock }) }),
   sqlite: () => {
-    const folder = mkdtempSync(join(tmpdir(), 'pawl-every-store-'));
+    const folder = storeFolder('pawl-every-store-');
     let files = 0;
     return {
       open: (clock) => sqliteStore({ path: join(folder, `${files++}.db`), clock }),

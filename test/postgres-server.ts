@@ -1,11 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { fillOnce } from './fill-once.js';
+import { storeFolder } from './store-folder.js';
 
 /** A real Postgres for tests. */
 export type PostgresServer = {
@@ -41,8 +42,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   if (given !== undefined) return server(given, { stop: async () => undefined, power: null });
 
   const folder = mkdtempSync(join(tmpdir(), 'pawl-postgres-'));
-  const data = join(folder, 'data');
-  mkdirSync(data);
+  const data = storeFolder('pawl-postgres-');
   const asRoot = process.getuid?.() === 0;
   const user = asRoot ? NOBODY : {};
   const require = createRequire(import.meta.url);
@@ -89,7 +89,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     async stop() {
       // At once: what a checkpoint would still write, file by file, is deleted next.
       await end('SIGQUIT');
-      rmSync(folder, { recursive: true });
+      for (const one of [folder, data]) rmSync(one, { recursive: true });
     },
     power: {
       // No checkpoint, no farewell: what it acknowledged must be found in its log.

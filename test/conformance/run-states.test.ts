@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock as clock } from '../../src/client/system-clock.js';
@@ -11,9 +10,10 @@ import type { OpenRunStates } from '../../src/stores/run-states/open-run-states.
 import { sqliteRunStates } from '../../src/stores/sqlite/run-states.js';
 import { RUN_STATE_CONFORMANCE, type OpenRunStateStore } from '../../src/testkit/index.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { storeFolder } from '../store-folder.js';
 
 const log = { error: () => undefined };
-const folder = mkdtempSync(join(tmpdir(), 'pawl-run-states-'));
+const folder = storeFolder('pawl-run-states-');
 let postgres: PostgresServer;
 let url: string;
 beforeAll(async () => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,13 +17,14 @@ import {
 } from '../../src/testkit/index.js';
 import { cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
 import { LONG } from '../long-mode.js';
+import { storeFolder } from '../store-folder.js';
 
 let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'pawl-conformance-'));
+const folder = storeFolder('pawl-conformance-');
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await postgres.stop();

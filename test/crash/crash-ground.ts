@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { openStore } from '../../src/client/open-store.js';
@@ -8,9 +7,7 @@ import { pawl, type Pawl } from '../../src/index.js';
 import type { Store } from '../../src/ports/store.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import type { PostgresServer } from '../postgres-server.js';
-
-/** Files in memory, where there are such: what a killed process has written is there all the same. */
-const MEMORY = '/dev/shm';
+import { storeFolder } from '../store-folder.js';
 
 /** A store that workers are killed on, as the test sees it: by itself, and through an application that runs no jobs. */
 export type CrashGround = {
@@ -27,7 +24,7 @@ export type CrashGround = {
 };
 
 export function newFolder(): string {
-  return mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'pawl-crash-'));
+  return storeFolder('pawl-crash-');
 }
 
 export async function sqliteGround(): Promise<CrashGround> {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -16,8 +15,9 @@ import {
 } from '../../src/index.js';
 import type { AnyTask } from '../../src/client/task.js';
 import { ask, startPostgres } from '../postgres-server.js';
+import { storeFolder } from '../store-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'pawl-engine-'));
+const folder = storeFolder('pawl-engine-');
 let server: Awaited<ReturnType<typeof startPostgres>>;
 let databases = 0;
 

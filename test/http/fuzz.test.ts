@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
@@ -7,8 +6,9 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import type { Store } from '../../src/ports/store.js';
 import { fakeClock, T0, type FakeClock } from '../../src/testkit/index.js';
 import { fuzz } from './fuzz/fuzz.js';
+import { storeFolder } from '../store-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'pawl-fuzz-'));
+const folder = storeFolder('pawl-fuzz-');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** `npm run fuzz:http` sends far more, to Postgres too. */

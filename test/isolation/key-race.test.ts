@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { judgeJobStart } from '../../src/kernel/index.js';
@@ -9,6 +8,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { T0 } from '../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../postgres-server.js';
 import { keyedStart, keyOf, send, startedJob } from './keyed-start.js';
+import { storeFolder } from '../store-folder.js';
 
 const STARTS = 64;
 /** Of 64 starts each, 64,000 in all: on SQLite some 3 s, on Postgres and 2 cores near a minute, so CI does less there. */
@@ -25,7 +25,7 @@ const clock = {
   },
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'pawl-key-race-'));
+const folder = storeFolder('pawl-key-race-');
 let files = 0;
 let server: PostgresServer | undefined;
 afterAll(async () => {

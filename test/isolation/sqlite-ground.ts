@@ -1,22 +1,19 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '../../src/ports/store.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { bundled } from '../bundled.js';
+import { storeFolder } from '../store-folder.js';
 import { perform, stateOf, type Act } from './act.js';
 import { until, type Ground, type Outcome, type Pair } from './ground.js';
 import type { Order } from './paused-process.js';
 import { NOW } from './situation.js';
 
-/** Files in memory, where there are such: who waits for whom is the same, only the disk is not waited for. */
-const MEMORY = '/dev/shm';
-
 /** Files that two processes open: a child, which can be stopped within its transaction, and this one. */
 export async function sqliteGround(): Promise<Ground> {
-  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'pawl-isolation-'));
+  const folder = storeFolder('pawl-isolation-');
   const child = fork(join(await bundled(), 'test/isolation/paused-process.js'), [], {
     stdio: ['pipe', 'pipe', 'inherit', 'ipc'],
   });

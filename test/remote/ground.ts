@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { createKey, type Role } from '../../src/engine/api-keys.js';
 import { serve, type Serving, type ServeOptions } from '../../src/http/serve.js';
 import type { AnyTask } from '../../src/client/task.js';
 import { Pawl, pawl, type PawlOptions, type WorkOptions } from '../../src/index.js';
+import { storeFolder } from '../store-folder.js';
 
 /** A server on a store, as remote workers find it. */
 export type Ground = {
@@ -45,7 +45,7 @@ export async function groundOn(
 
 /** A file that is there for as long as the test runs. */
 export function sqliteUrl(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'pawl-remote-'));
+  const folder = storeFolder('pawl-remote-');
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return `sqlite:${join(folder, 'pawl.db')}`;
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { JobSpec } from '../../src/kernel/index.js';
@@ -9,8 +8,9 @@ import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { command, Rig } from '../../src/testkit/index.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { storeFolder } from '../store-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'pawl-many-'));
+const folder = storeFolder('pawl-many-');
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();

@@ -1,5 +1,4 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { run } from '../../src/cli/program.js';
@@ -10,8 +9,9 @@ import { childStart } from '../../src/engine/child-mail.js';
 import { laneOf } from '../../src/kernel/index.js';
 import { aJobSpec, command, Rig, type OpenStore } from '../../src/testkit/index.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { storeFolder } from '../store-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'pawl-restore-'));
+const folder = storeFolder('pawl-restore-');
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();

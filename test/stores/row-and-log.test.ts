@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { jobs as jobsContract } from '../../src/contracts/jobs.js';
@@ -9,12 +8,13 @@ import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { aFatalFailure, command, Rig } from '../../src/testkit/index.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { storeFolder } from '../store-folder.js';
 
 let server: PostgresServer;
 let folder: string;
 beforeAll(async () => {
   server = await startPostgres();
-  folder = mkdtempSync(join(tmpdir(), 'pawl-row-and-log-'));
+  folder = storeFolder('pawl-row-and-log-');
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });

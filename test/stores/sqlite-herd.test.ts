@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { task } from '../../src/index.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { advanceUntil, fakeClock, T0, testApp } from '../../src/testkit/index.js';
+import { storeFolder } from '../store-folder.js';
 
 const SLEEPERS = 2_000;
 const SCHEDULED = 8_000;
@@ -14,7 +14,7 @@ const CONCURRENCY = 200;
 const POLL_MS = 1_000;
 
 test('TSK-7 ten thousand timers that are due in one moment, and a restart in the midst of them: each fires once, none early, and others get their turn', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pawl-herd-'));
+  const folder = storeFolder('pawl-herd-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const clock = fakeClock(T0);
   const fired: { name: string; at: number }[] = [];

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { pawl, task } from '../../src/index.js';
@@ -8,6 +7,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { command, Rig } from '../../src/testkit/index.js';
 import { systemClock } from '../../src/client/system-clock.js';
 import { filesUnder, read } from '../source-files.js';
+import { storeFolder } from '../store-folder.js';
 
 /** Every statement that was prepared in the present test. */
 const statements = vi.hoisted(() => new Set<string>());
@@ -54,7 +54,7 @@ const BY_ITSELF = [
 ].map((part) => expect.stringContaining(part) as string);
 
 function newPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'pawl-plans-'));
+  const folder = storeFolder('pawl-plans-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return join(folder, 'pawl.db');
 }

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
@@ -8,10 +7,11 @@ import { Session } from '../../src/stores/sqlite/session.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { aFatalFailure, command } from '../../src/testkit/sample-commands.js';
 import { Rig } from '../../src/testkit/index.js';
+import { storeFolder } from '../store-folder.js';
 
 /** A store on a file that others may open as well. */
 async function ground() {
-  const folder = mkdtempSync(join(tmpdir(), 'pawl-processes-'));
+  const folder = storeFolder('pawl-processes-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const rig = await Rig.start(({ clock, name }) => sqliteStore({ path: join(folder, `${name}.db`), clock }));
   onTestFinished(() => rig.stop());

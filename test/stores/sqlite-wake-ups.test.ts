@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, statSync, utimesSync, watch } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statSync, utimesSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { laneOf, type JobSpec } from '../../src/kernel/index.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { aJobSpec, Rig } from '../../src/testkit/index.js';
+import { storeFolder } from '../store-folder.js';
 
 /** Two connections to one file, as two processes would have. */
 async function twoConnections() {
-  const folder = mkdtempSync(join(tmpdir(), 'pawl-wake-'));
+  const folder = storeFolder('pawl-wake-');
   const path = join(folder, 'pawl.db');
   const rig = await Rig.start(({ clock }) => sqliteStore({ path, clock }));
   onTestFinished(async () => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -11,8 +10,9 @@ import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { command, fakeClock, Rig, T0, testApp } from '../../src/testkit/index.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { storeFolder } from '../store-folder.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'pawl-transactions-'));
+const folder = storeFolder('pawl-transactions-');
 let files = 0;
 let server: PostgresServer;
 beforeAll(async () => {

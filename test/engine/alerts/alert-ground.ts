@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { readAlertOptions, type AlertSettings } from '../../../src/engine/alerts/alert-options.js';
@@ -24,6 +23,7 @@ import {
   type OpenStore,
 } from '../../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../../postgres-server.js';
+import { storeFolder } from '../../store-folder.js';
 
 export const STORES = ['memory', 'sqlite', 'postgres'] as const;
 export const MIN = 60_000;
@@ -35,7 +35,7 @@ let databases = 0;
 /** Call it once in a file of tests: what all of its grounds stand on. */
 export function standOnStores(): void {
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'pawl-alerts-'));
+    folder = storeFolder('pawl-alerts-');
     server = await startPostgres();
   });
   afterAll(async () => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKey } from '../../../src/engine/api-keys.js';
@@ -8,6 +7,7 @@ import { serve, type Serving } from '../../../src/http/serve.js';
 import { startPostgres, type PostgresServer } from '../../postgres-server.js';
 import { LONG } from '../../long-mode.js';
 import { parseStream } from '../event-reader.js';
+import { storeFolder } from '../../store-folder.js';
 
 const silent = {
   debug: () => undefined,
@@ -15,7 +15,7 @@ const silent = {
   warn: () => undefined,
   error: () => undefined,
 };
-const folder = mkdtempSync(join(tmpdir(), 'pawl-http-'));
+const folder = storeFolder('pawl-http-');
 let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();

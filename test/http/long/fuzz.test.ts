@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -10,6 +9,7 @@ import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.js';
 import { fakeClock, T0, type FakeClock } from '../../../src/testkit/index.js';
 import { startPostgres, type PostgresServer } from '../../postgres-server.js';
 import { fuzz } from '../fuzz/fuzz.js';
+import { storeFolder } from '../../store-folder.js';
 
 /** For each store. `npm run fuzz:http` sends 60,000 to each of the two. */
 const COUNT = Number(process.env['PAWL_FUZZ_REQUESTS'] ?? 1_500);
@@ -20,7 +20,7 @@ const MOST_GROWTH = 40 * 1_048_576;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-const folder = mkdtempSync(join(tmpdir(), 'pawl-fuzz-'));
+const folder = storeFolder('pawl-fuzz-');
 let server: PostgresServer;
 beforeAll(async () => {
   server = await startPostgres();
