@@ -7,6 +7,9 @@ import { memoryStore } from '../../src/stores/memory/memory-store.js';
 import { groundOn, remoteApp } from './ground.js';
 import { LossyProxy } from './lossy-proxy.js';
 
+/** Long enough for a busy machine, and short enough to wait for its end. */
+const SOON_LOST = { lease: '3s' } as const;
+
 /** An effect whose bodies end when the test says so, and that is always said not to have happened. */
 function anEffect({ timeout }: { timeout?: Duration } = {}) {
   const finish: ((result: string) => void)[] = [];
@@ -32,7 +35,7 @@ async function startBehindProxy(target: string, key: string) {
   const { proxy, url } = await openProxy(target);
   const { charge, finish } = anEffect();
   const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 1));
-  const worker = await remoteApp(url, { key, tasks: [order] });
+  const worker = await remoteApp(url, { key, tasks: [order], work: SOON_LOST });
   const { job } = await worker.start(order, null);
   await expect.poll(() => finish.length).toBe(1);
   return { proxy, order, job, finish };
@@ -49,7 +52,7 @@ test('GUA-4 a late result of a remote worker is kept, and the server raises the 
   const { proxy, order, job, finish } = await startBehindProxy(serving.url, await key());
   proxy.fate = () => 'there';
 
-  await remoteApp(serving.url, { key: await key(), tasks: [order] });
+  await remoteApp(serving.url, { key: await key(), tasks: [order], work: SOON_LOST });
   await expect.poll(() => finish.length).toBe(2);
   finish[0]?.('first');
   proxy.fate = () => 'through';
@@ -65,7 +68,7 @@ test('GUA-4 a body that went on past its time is late although its own attempt s
     const failed = await step.effect('charge', charge, 1).catch((error: Error) => error.message);
     return step.run('go on', () => new Promise((resolve) => finish.push(() => resolve(failed))));
   });
-  const remote = await remoteApp(serving.url, { key: await key(), tasks: [order] });
+  const remote = await remoteApp(serving.url, { key: await key(), tasks: [order], work: SOON_LOST });
   const { job } = await remote.start(order, null);
   await expect.poll(() => finish.length).toBe(2);
   finish[0]?.('first');
@@ -90,7 +93,7 @@ test('GUA-4 a late result is made known although the answer of the store that ke
   const { charge, finish } = anEffect({ timeout: '100ms' });
   const retry = { maxRetries: 5, baseMs: 1, jitterMs: 0 };
   const order = task({ name: 'order', retry }, ({ step }) => step.effect('charge', charge, 1));
-  const remote = await remoteApp(serving.url, { key: await key(), tasks: [order] });
+  const remote = await remoteApp(serving.url, { key: await key(), tasks: [order], work: SOON_LOST });
   const { job } = await remote.start(order, null);
   await expect.poll(() => finish.length).toBeGreaterThan(1);
   finish[0]?.('first');
@@ -114,7 +117,7 @@ test('GUA-4 a result is late if its worker was given up while the server kept it
   await expect.poll(() => keep.length).toBe(1);
   proxy.fate = () => 'there';
 
-  await remoteApp(serving.url, { key: await key(), tasks: [order] });
+  await remoteApp(serving.url, { key: await key(), tasks: [order], work: SOON_LOST });
   await expect.poll(() => finish.length).toBe(2);
   keep[0]?.();
   await expectAlert(app, job.id);
@@ -134,7 +137,7 @@ test('GUA-4 whether a result is late is not looked up while the attempt that wai
   const { serving, key } = await groundOn(store);
   const charge = effect({ name: 'charge', run: () => 'paid' });
   const order = task({ name: 'order' }, ({ step }) => step.effect('charge', charge, 1));
-  const remote = await remoteApp(serving.url, { key: await key(), tasks: [order] });
+  const remote = await remoteApp(serving.url, { key: await key(), tasks: [order], work: SOON_LOST });
   const { job } = await remote.start(order, null);
   expect(await job.result({ timeout: '200s' })).toBe('paid');
   expect(looks).toBe(0);

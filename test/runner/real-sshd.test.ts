@@ -11,11 +11,12 @@ const SSHD =
 const HAS_SSH = spawnSync('ssh', ['-V']).status === 0 && spawnSync('ssh-keygen', ['-?']).error === undefined;
 
 describe.runIf(SSHD !== '' && HAS_SSH)('RST-13 a real sshd (where ssh and sshd are installed)', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'pawl-sshd-'));
+  let folder = '';
   let server: ChildProcess;
   let port = 0;
 
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'pawl-sshd-'));
     chmodSync(folder, 0o700);
     for (const name of ['host', 'client', 'stranger']) {
       execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, name)]);
