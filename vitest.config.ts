@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Tests of the whole that leave nothing behind in their process. One puts a module in the place of another, which would stay. */
+/** Tests of the whole that leave nothing behind in their process. `sqlite-plans` does: it puts a module in the place of another. */
 const QUIET = [
   'test/{cli,conformance,crash,engine,http,isolation,remote,run-state,runner,sim}/**/*.test.ts',
   'test/stores/!(sqlite-plans).test.ts',

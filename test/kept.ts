@@ -7,34 +7,31 @@ const KEPT = join(ROOT, '.build/kept');
 /** Everything that may be built, and what says how. */
 const SOURCES = ['src', 'test', 'bench', 'examples', 'scripts'];
 const SETTINGS = ['tsconfig.json', 'tsconfig.run.json', 'package-lock.json'];
-/** Nobody is at work any more with what was built of older sources. */
+/** Nobody is at work any more with what was built of older sources before that. */
 const OLD_MS = 3_600_000;
 /** By folder. */
 const asked = new Map<string, Promise<string>>();
 
+/** Gets the folder to fill, and the one that it will be in the end. */
+type Build = (folder: string, final: string) => void | Promise<void>;
+
 /**
  * A folder with something built of these very sources. The first to ask builds it, and whoever asks later, in whatever
- * process, finds it whole: nothing may be written there.
- * `build` gets the folder to fill, and the one it will be in the end.
+ * process, finds it whole.
  */
-export function kept(
-  what: string,
-  build: (folder: string, final: string) => void | Promise<void>,
-): Promise<string> {
-  const final = join(KEPT, `${stateOfSources()}-${what}`);
-  const known = asked.get(final) ?? builtOnce(final, build);
+export function kept(what: string, build: Build): Promise<string> {
+  const state = stateOfSources();
+  const final = join(KEPT, `${state}-${what}`);
+  const known = asked.get(final) ?? builtOnce(final, build, state);
   asked.set(final, known);
   return known;
 }
 
-async function builtOnce(
-  final: string,
-  build: (folder: string, final: string) => void | Promise<void>,
-): Promise<string> {
+async function builtOnce(final: string, build: Build, state: string): Promise<string> {
   if (existsSync(final)) return final;
   const folder = `${final}-${process.pid}`;
   mkdirSync(folder, { recursive: true });
-  removeOld();
+  removeOld(state);
   await build(folder, final);
   try {
     renameSync(folder, final);
@@ -46,8 +43,9 @@ async function builtOnce(
   return final;
 }
 
-function removeOld(): void {
-  for (const name of readdirSync(KEPT)) {
+/** What was built of other sources, except by whoever may be at work with it. */
+function removeOld(state: string): void {
+  for (const name of readdirSync(KEPT).filter((one) => !one.startsWith(state))) {
     const path = join(KEPT, name);
     const builtAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
     if (Date.now() - builtAt > OLD_MS) rmSync(path, { recursive: true, force: true });
