@@ -47,8 +47,8 @@ const PLANTED: readonly Planted[] = [
     bug: {
       name: 'records are not replayed',
       file: 'worker/run-step',
-      from: 'if (recorded !== null)',
-      to: 'if (false)',
+      from: 'if (recorded === null)',
+      to: 'if (true)',
     },
     fault: 'F3',
     red: ['G3'],
