@@ -8,7 +8,7 @@ const ENOUGH_BYTES = 4 * 2 ** 30;
 
 /**
  * A new folder for the files of stores. Tests have it in memory, where that has room: they kill processes, never the machine, and
- * need not wait for a disk. Benchmarks, chaos and the failure matrix do wait.
+ * need not wait for a disk. What is run by itself does wait: benchmarks, chaos, `npm run matrix`.
  */
 export function storeFolder(prefix: string): string {
   const isTest = process.env['VITEST'] !== undefined;

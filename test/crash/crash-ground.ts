@@ -23,12 +23,8 @@ export type CrashGround = {
   close(): Promise<void>;
 };
 
-export function newFolder(): string {
-  return storeFolder('pawl-crash-');
-}
-
 export async function sqliteGround(): Promise<CrashGround> {
-  const folder = newFolder();
+  const folder = storeFolder('pawl-crash-');
   const path = join(folder, 'crash.db');
   const opened = await open(`sqlite:${path}`, folder);
   const raw = await openDatabase(path);
@@ -54,7 +50,7 @@ export async function sqliteGround(): Promise<CrashGround> {
 
 export async function postgresGround(server: PostgresServer): Promise<CrashGround> {
   const url = await server.createDatabase();
-  const opened = await open(url, newFolder());
+  const opened = await open(url, storeFolder('pawl-crash-'));
   const raw = new pg.Client({ connectionString: url });
   await raw.connect();
   return {
