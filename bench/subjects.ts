@@ -21,9 +21,7 @@ export type SubjectId = string;
 export const pawlOn = (store: string): SubjectId => `pawl ${store}`;
 export const rawOn = (store: string): SubjectId => `raw ${store}`;
 
-/** Nothing wakes another process that looks at the same SQLite file, so that there is no raw pick-up. */
-export const hasRaw = (store: string, { id, alone }: Workload): boolean =>
-  !alone && (store === 'postgres' || (store === 'sqlite' && id !== 'pick-up'));
+export const hasRaw = (store: string, { alone }: Workload): boolean => !alone && store !== 'memory';
 
 /** What a subject can be asked to do, in the process that does it. */
 export async function measuresOf(subject: SubjectId): Promise<Measures> {

@@ -9,11 +9,14 @@ export type Starts = {
   readonly warmUpMs?: number;
 };
 
+/** `ended`: how many it has started, once it has. */
+export type Started = { readonly ended: Promise<number> };
+
 /**
  * Another process, which starts one job after the other, each with the time before its start as its input. How many it has
  * started is told when it has ended: the last of them count.
  */
-export async function startElsewhere(starts: Starts): Promise<{ ended: Promise<number> }> {
+export async function startElsewhere(starts: Starts): Promise<Started> {
   const child = fork(fileURLToPath(new URL('subject-process.js', import.meta.url)), [
     JSON.stringify({ role: 'starter', ...starts }),
   ]);

@@ -1,11 +1,14 @@
 import type { CommitItem } from '../../src/ports/store.js';
 
+/** What raw SQL needs to know of a new job. */
+export type RawJob = Pick<CommitItem, 'jobId' | 'commandId' | 'body' | 'link'>;
+
 /**
  * A database doing the least SQL that does the work of a store, with full durability: jobs that are claimed by tenant,
  * priority and time, a holder whose jobs can be found, a log that cannot fork and can be followed, and as many bytes.
  */
 export interface RawDatabase {
-  create(items: readonly CommitItem[], batch: number): Promise<void>;
+  create(items: readonly RawJob[], batch: number): Promise<void>;
   /** Claims what is there and completes it, batch by batch. `steps`: records in between, each a commit for the batch. */
   finish(
     jobs: number,

@@ -4,7 +4,7 @@ import { startElsewhere } from '../harness/start-elsewhere.js';
 import { creates } from '../store/workload.js';
 import type { Figures, Ground, Measures } from '../workloads/workload.js';
 import type { RawDatabase } from './raw-database.js';
-import { rawPickUp } from './raw-pick-up.js';
+import { rawPickUpOnPostgres, rawPickUpOnSqlite } from './raw-pick-up.js';
 import { rawPostgres } from './raw-postgres.js';
 import { rawSqlite } from './raw-sqlite.js';
 
@@ -45,16 +45,16 @@ export function rawMeasures(store: 'sqlite' | 'postgres'): Measures {
         'ms/step p50': median(times),
       };
     },
-    ...(store === 'postgres' && {
-      'pick-up': async ({ urls: [url], size, warmUpMs }: Ground) => {
-        await (await open(url)).close();
-        const all = await rawPickUp(url, () =>
-          startElsewhere({ subject: 'raw postgres', url, count: size, warmUpMs }),
-        );
-        const times = all.slice(-size);
-        return { 'p50 ms': quantile(times, 0.5), 'p99 ms': quantile(times, 0.99) };
-      },
-    }),
+    'pick-up': async ({ urls: [url], size, warmUpMs }) => {
+      await (await open(url)).close();
+      const start = () => startElsewhere({ subject: `raw ${store}`, url, count: size, warmUpMs });
+      const all =
+        store === 'sqlite'
+          ? await rawPickUpOnSqlite(url.slice(7), start)
+          : await rawPickUpOnPostgres(url, start);
+      const times = all.slice(-size);
+      return { 'p50 ms': quantile(times, 0.5), 'p99 ms': quantile(times, 0.99) };
+    },
   };
 }
 

@@ -1,6 +1,5 @@
 import pg from 'pg';
-import type { CommitItem } from '../../src/ports/store.js';
-import { batchesOf, RAW, type RawDatabase } from './raw-database.js';
+import { batchesOf, RAW, type RawDatabase, type RawJob } from './raw-database.js';
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS jobs (job_id text COLLATE "C" PRIMARY KEY, lane text NOT NULL, tenant_id text NOT NULL,
@@ -73,7 +72,7 @@ export async function rawPostgres(url: string): Promise<RawDatabase> {
   };
 }
 
-async function create(db: pg.Client, items: readonly CommitItem[]): Promise<void> {
+async function create(db: pg.Client, items: readonly RawJob[]): Promise<void> {
   const values = [
     items.map(({ jobId }) => jobId),
     items.map(({ commandId }) => commandId),

@@ -12,10 +12,13 @@ const SCHEMA = `
 const DUE = `SELECT jobs.id, job_id, state, body, link FROM jobs JOIN log ON log.job = jobs.id AND rev = 1
   WHERE lane = ? AND tenant_id = ? AND due_at IS NOT NULL AND due_at <= ? ORDER BY priority DESC, due_at LIMIT ?`;
 
+type Claimed = { readonly id: number; readonly jobId: string };
+export type RawSqlite = RawDatabase & { claim(batch: number, link: string): readonly Claimed[] };
+
 /** On one connection, in transactions of many rows. */
-export async function rawSqlite(path: string): Promise<RawDatabase> {
+export async function rawSqlite(path: string): Promise<RawSqlite> {
   const db = await openDatabase(path);
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  db.exec('PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   db.exec(SCHEMA);
   const insertJob = db.prepare(
     'INSERT INTO jobs (job_id, lane, tenant_id, priority, due_at, state) VALUES (?, ?, ?, ?, ?, ?)',
@@ -32,18 +35,20 @@ export async function rawSqlite(path: string): Promise<RawDatabase> {
     write();
     db.exec('COMMIT');
   };
-  const claim = (batch: number, link: string): number[] => {
-    let ids: number[] = [];
+  const claim = (batch: number, link: string): Claimed[] => {
+    let claimed: Claimed[] = [];
     together(() => {
-      ids = due.all(RAW.lane, 'acme', Date.now(), batch).map(({ id }) => Number(id));
-      for (const id of ids) {
+      const found = due.all(RAW.lane, 'acme', Date.now(), batch);
+      claimed = found.map(({ id, job_id }) => ({ id: Number(id), jobId: String(job_id) }));
+      for (const { id } of claimed) {
         hold.run(`w/${id}`, 'w.1', RAW.claimed, id);
         insertLog.run(id, 2, `w/${id}`, RAW.claim, link);
       }
     });
-    return ids;
+    return claimed;
   };
   return {
+    claim,
     async create(items, batch) {
       for (const part of batchesOf(items, batch)) {
         together(() => {
@@ -56,7 +61,7 @@ export async function rawSqlite(path: string): Promise<RawDatabase> {
     },
     async finish(jobs, { batch, steps = 0, link }) {
       for (let finished = 0; finished < jobs;) {
-        const ids = claim(batch, link);
+        const ids = claim(batch, link).map(({ id }) => id);
         if (ids.length === 0) throw new Error('nothing to claim');
         for (let step = 0; step < steps; step++) {
           together(() => ids.forEach((id) => insertLog.run(id, 3 + step, `${id}/${step}`, RAW.step, link)));
@@ -71,7 +76,7 @@ export async function rawSqlite(path: string): Promise<RawDatabase> {
       }
     },
     async steps(count, link) {
-      const [id = 0] = claim(1, link);
+      const id = claim(1, link)[0]?.id ?? 0;
       return Array.from({ length: count }, (_, step) => {
         const from = performance.now();
         together(() => void insertLog.run(id, 3 + step, `${id}/${step}`, RAW.step, link));
