@@ -24,6 +24,8 @@ export class Session {
   readonly recent = new RecentJobs<RecentRow>();
   /** How many transactions it has made. */
   commits = 0;
+  /** Called behind each of them. */
+  onCommit: () => void = () => undefined;
   /** How many are under way: more than one where another process is writing. */
   #unfinished = 0;
   #last: Promise<unknown> = Promise.resolve();
@@ -116,7 +118,7 @@ export class Session {
     this.#expectFile(this.#clock.now());
     try {
       this.#prepare(sql).get(...values);
-      this.commits += 1;
+      this.#committed();
       return true;
     } catch (error) {
       if (isBusy(error) || resultCode(error) === SQLITE_CONSTRAINT) return false;
@@ -166,13 +168,18 @@ export class Session {
     try {
       const result = work();
       this.#say('COMMIT');
-      this.commits += 1;
+      this.#committed();
       return result;
     } catch (error) {
       this.#rollBack();
       this.recent.clear();
       throw storeError(error);
     }
+  }
+
+  #committed(): void {
+    this.commits += 1;
+    this.onCommit();
   }
 
   /** Asked for a row, which there is none of: what has changed, and the last row's number, would be made into an object for nobody. */

@@ -21,6 +21,7 @@ import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { aged, purge } from './purge.js';
 import { heads } from './heads.js';
 import { due, feed, feedEnd, log } from './reads.js';
+import { QuietCheckpoints } from './quiet-checkpoints.js';
 import { deleteRecord, putRecord, record, records } from './records.js';
 import {
   deleteSchedule,
@@ -53,6 +54,8 @@ export type SqliteOptions = {
 export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
   const prepare = (opened: Database): void => migrate(opened, migrations);
   const db = new Session(await openFile(path, { clock, prepare }), clock, sameFile(path));
+  const checkpoints = new QuietCheckpoints(db, clock);
+  db.onCommit = checkpoints.committed;
   const { stop, isHere, ...wakeUps } = watchedWakeUps(db, { path, clock });
   const commit = groupReplies(
     (items: readonly CommitItem[]) => saveGroup(db, items),
@@ -138,6 +141,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     ...wakeUps,
     close: () => {
       stop();
+      checkpoints.stop();
       return db.close();
     },
   };
