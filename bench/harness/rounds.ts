@@ -1,5 +1,5 @@
 import type { SubjectId } from '../subjects.js';
-import type { Figures, Scale, Workload } from '../workloads/workload.js';
+import type { Figures, Pace, Scale, Workload } from '../workloads/workload.js';
 import type { Databases, StoreKind } from './databases.js';
 import { runApart, type Apart } from './run-apart.js';
 
@@ -35,10 +35,13 @@ const LIMIT_MS: Readonly<Record<Scale, number>> = { tiny: 60_000, small: 300_000
 /**
  * The same time for all: what is compared is not how fast a process warms up. V8 goes on compiling what runs often, and where one
  * thing is done after the other that takes longer to show: on Postgres a step takes 0.8 ms among the first three thousand, 0.5
- * behind the first ten thousand, and no less later.
+ * behind the first ten thousand, and no less later. A function is compiled for good once it has been called three thousand times.
  */
-const WARM_UP_MS: Readonly<Record<Scale, number>> = { tiny: 0, small: 1_000, full: 3_000 };
-const WARM_UP_IN_TURN_MS: Readonly<Record<Scale, number>> = { tiny: 0, small: 1_000, full: 9_000 };
+const WARM_UP_MS: Readonly<Record<Pace, Readonly<Record<Scale, number>>>> = {
+  'many at once': { tiny: 0, small: 1_000, full: 3_000 },
+  'one by one': { tiny: 0, small: 1_000, full: 9_000 },
+  'now and then': { tiny: 0, small: 1_000, full: 30_000 },
+};
 
 /** Every subject in every round, in turns: whatever else the machine does falls on all of them. */
 export async function runRounds(
@@ -50,7 +53,7 @@ export async function runRounds(
   for (const { id, cannot } of subjects) found.set(id, { figures: [], reason: cannot?.(workload) ?? null });
   const size = (subject: Subject) => Math.ceil(workload.sizes[scale] * (subject.share?.[workload.id] ?? 1));
   const turns = workload.ownRounds ? 1 : rounds;
-  const warmUpMs = (workload.inTurn ? WARM_UP_IN_TURN_MS : WARM_UP_MS)[scale];
+  const warmUpMs = WARM_UP_MS[workload.pace][scale];
   for (let round = 1; round <= turns; round++) {
     for (const subject of subjects) {
       const entry = found.get(subject.id);

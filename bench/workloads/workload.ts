@@ -12,9 +12,11 @@ export type Workload = {
   readonly ownRounds?: true;
   /** Needs two processes that share a store. */
   readonly apart?: true;
-  /** One thing after the other, which a process takes long to warm up with. */
-  readonly inTurn?: true;
+  readonly pace: Pace;
 };
+
+/** Of many at a time a process warms up with in seconds. Of one after the other it takes longer, and longest with pauses in between. */
+export type Pace = 'many at once' | 'one by one' | 'now and then';
 
 export type WorkloadId =
   | 'single-starts'
@@ -39,39 +41,44 @@ export const WORKLOADS: readonly Workload[] = [
     id: 'single-starts',
     says: 'single starts by 100 callers at once',
     sizes: { tiny: 200, small: 5_000, full: 20_000 },
+    pace: 'many at once',
   },
   {
     id: 'bulk-starts',
     says: 'starts, 1,000 in a call',
     sizes: { tiny: 1_000, small: 10_000, full: 50_000 },
+    pace: 'many at once',
   },
   {
     id: 'drain',
     says: 'a backlog of no-op jobs, run by one worker',
     sizes: { tiny: 200, small: 5_000, full: 20_000 },
+    pace: 'many at once',
   },
   {
     id: 'five-steps',
     says: 'jobs of five durable steps, run by one worker',
     sizes: { tiny: 40, small: 2_000, full: 10_000 },
+    pace: 'many at once',
   },
   {
     id: 'step',
     says: 'one durable step after the other, in one job',
     sizes: { tiny: 20, small: 200, full: 1_000 },
-    inTurn: true,
+    pace: 'one by one',
   },
   {
     id: 'pick-up',
     says: 'from before `start` in one process to the handler in another',
     sizes: { tiny: 10, small: 100, full: 300 },
     apart: true,
-    inTurn: true,
+    pace: 'now and then',
   },
   {
     id: 'backlog',
     says: 'a drain out of a large backlog beside one out of none',
     sizes: { tiny: 2_000, small: 100_000, full: 1_000_000 },
+    pace: 'many at once',
     alone: true,
     ownRounds: true,
   },
@@ -79,54 +86,63 @@ export const WORKLOADS: readonly Workload[] = [
     id: 'claimers',
     says: 'the same drain by a hundred workers',
     sizes: { tiny: 200, small: 5_000, full: 20_000 },
+    pace: 'many at once',
     alone: true,
   },
   {
     id: 'in-flight',
     says: 'memory for each job of many that run at once',
     sizes: { tiny: 100, small: 1_000, full: 10_000 },
+    pace: 'many at once',
     alone: true,
   },
   {
     id: 'history',
     says: 'a step behind a long history beside one behind a short one',
     sizes: { tiny: 100, small: 1_000, full: 10_000 },
+    pace: 'many at once',
     alone: true,
   },
   {
     id: 'signals',
     says: 'waiting jobs, woken by their signals',
     sizes: { tiny: 50, small: 1_000, full: 1_000 },
+    pace: 'many at once',
     alone: true,
   },
   {
     id: 'schedules',
     says: 'schedules that are due in the same moment',
     sizes: { tiny: 50, small: 1_000, full: 10_000 },
+    pace: 'many at once',
     alone: true,
   },
   {
     id: 'effects',
     says: 'jobs of five effects',
     sizes: { tiny: 40, small: 1_000, full: 5_000 },
+    pace: 'many at once',
     alone: true,
   },
   {
     id: 'children',
     says: 'jobs that call another and wait for its result',
     sizes: { tiny: 40, small: 1_000, full: 5_000 },
+    pace: 'many at once',
     alone: true,
   },
   {
     id: 'retries',
     says: 'jobs that fail once',
     sizes: { tiny: 40, small: 1_000, full: 5_000 },
+    pace: 'many at once',
     alone: true,
   },
   {
     id: 'dead-letters',
     says: 'jobs that fail for good',
     sizes: { tiny: 40, small: 1_000, full: 5_000 },
+    pace: 'many at once',
     alone: true,
   },
 ];

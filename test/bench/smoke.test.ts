@@ -46,6 +46,7 @@ test('beside the raw database, with its commits counted, and across two processe
     'pawl sqlite: drain',
     'raw sqlite: drain',
     'pawl sqlite: pick-up',
+    'raw sqlite: pick-up',
   ]);
   expect(said).toMatch(/× raw +commits\/job/);
 });
