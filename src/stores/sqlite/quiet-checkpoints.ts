@@ -50,7 +50,7 @@ export class QuietCheckpoints {
     try {
       if (this.#pagesLeft('NOOP') >= WORTH_MOVING) this.#pagesLeft('PASSIVE');
     } catch {
-      // Whatever is wrong with the database, the next commit finds out, and somebody waits for that.
+      // What was saved is safe in the log. Where SQLite's own moving fails within a commit, it tells nobody either.
     }
   }
 
