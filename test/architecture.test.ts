@@ -52,6 +52,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'node:os',
     'node:path',
     'pg',
+    'node:worker_threads',
   ],
   engine: ['croner', 'node:crypto'],
   runner: ['node:child_process', 'node:fs/promises', 'node:path', 'node:string_decoder', 'yaml'],

@@ -4,7 +4,7 @@ import { openDatabase } from '../stores/sqlite/driver.js';
 import { plan as planSqlite } from '../stores/sqlite/migrate.js';
 import { plan as planPostgres } from '../stores/postgres/migrate.js';
 import { Session } from '../stores/postgres/session.js';
-import { storeError } from '../stores/sqlite/session.js';
+import { storeError } from '../stores/sqlite/store-error.js';
 import { parseOwnStoreUrl } from './open-store.js';
 
 /** The SQL that `openStore` would run first; empty if the schema is up to date. Nothing is changed. */

@@ -124,6 +124,32 @@ describe('group commit', () => {
     expect(await begunAtOnce(1)).toEqual([]);
   });
 
+  test('one that is prompt begins while another is under way, without those who are answered later in the same turn', async () => {
+    const begunBy = async (isPrompt: boolean): Promise<readonly (readonly number[])[]> => {
+      const { commit, groups, turn } = heldBack({ most: 10, abreast: 2, isPrompt });
+      const again = [1, 2].map(async (ask) => {
+        await commit([ask]);
+        await commit([ask + 10]);
+      });
+      await turn();
+      const late = commit([3]).then(() => commit([13]));
+      await turn();
+      // Two answers in one turn, as from two messages of a thread.
+      groups[0]?.answer();
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+      groups[1]?.answer();
+      await turn();
+      for (const group of groups) group.answer();
+      await turn();
+      for (const group of groups) group.answer();
+      await Promise.all([...again, late]);
+      return groups.map(({ asks }) => asks);
+    };
+    expect(await begunBy(true)).toEqual([[1, 2], [3], [11, 12], [13]]);
+    expect(await begunBy(false)).toEqual([[1, 2], [3], [11, 12, 13]]);
+  });
+
   test('where it is this process, those who come alone do not wait for the end of the turn, but the event loop gets one', async () => {
     const commit = groupCommit<number, number>(async (asks) => asks, { most: 10 });
     let turns = 0;

@@ -1,10 +1,11 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { memoryStore } from '../../src/stores/memory/memory-store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
+import { Writer } from '../../src/stores/sqlite/writer.js';
 import {
   DRAWS,
   lostConnection,
@@ -16,6 +17,7 @@ import {
   type Topic,
 } from '../../src/testkit/index.js';
 import { cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
+import { byAThread } from '../by-a-thread.js';
 import { LONG } from '../long-mode.js';
 import { storeFolder } from '../store-folder.js';
 
@@ -36,6 +38,10 @@ const SEED = Number(process.env['PAWL_SEED'] ?? 1);
 const MEAN_LENGTH = 150;
 
 let cases = 0;
+
+const BY_A_THREAD = 'sqlite, with new jobs by a thread';
+const crowds = await byAThread();
+const handedOver = vi.spyOn(Writer.prototype, 'save');
 
 /** `end`: nobody uses it any more. */
 type Fresh = () => OpenStore & { readonly end?: () => Promise<void> };
@@ -71,6 +77,10 @@ const STORES: Readonly<Record<string, Fresh>> = {
   sqlite: () => {
     const path = join(folder, `${cases++}.db`);
     return ({ clock, name }) => sqliteStore({ path: `${path}.${name}`, clock });
+  },
+  [BY_A_THREAD]: () => {
+    const path = join(folder, `${cases++}.db`);
+    return ({ clock, name }) => sqliteStore({ path: `${path}.${name}`, clock, crowds });
   },
   postgres: onPostgres(),
   /** Nobody listens, and nothing is prepared. */
@@ -119,7 +129,7 @@ describe('every store says the same as the memory store', () => {
   const operation = fc.array(fc.nat({ max: 9_999 }), { minLength: DRAWS, maxLength: DRAWS });
   const traffic = fc.array(operation, { minLength: 1, maxLength: 2 * MEAN_LENGTH, size: 'max' });
 
-  for (const store of ['sqlite', 'postgres']) {
+  for (const store of ['sqlite', BY_A_THREAD, 'postgres']) {
     const fresh = STORES[store] as Fresh;
     const mostMs = 120_000 + SEQUENCES * 2_000;
     test(`${store}, on ${SEQUENCES} random sequences`, { timeout: mostMs + 60_000 }, async () => {
@@ -144,4 +154,10 @@ describe('every store says the same as the memory store', () => {
       expect(operations).toBeGreaterThan(SEQUENCES * MEAN_LENGTH * 0.9);
     });
   }
+});
+
+test('new jobs were written by a thread wherever that is said, most of them at the first try', async () => {
+  const outcomes = handedOver.mock.settledResults.map(({ value }) => value as number | null);
+  expect(outcomes.length).toBeGreaterThan(1_000);
+  expect(outcomes.filter((last) => last === null).length).toBeLessThan(outcomes.length / 4);
 });

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/client/open-store.js';
 import { PawlError } from '../../src/errors.js';
+import { CROWDS } from '../../src/stores/sqlite/crowds.js';
 import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { fakeClock, Rig, T0, type OpenStore } from '../../src/testkit/index.js';
+import { byAThread } from '../by-a-thread.js';
 import { cliOn } from '../cli/in-process.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
 import { smallDisk, type SmallDisk } from './small-disk.js';
@@ -15,6 +17,7 @@ const probe = smallDisk(1);
 probe?.remove();
 const mayMount = probe !== null;
 
+const crowds = await byAThread();
 const disks: SmallDisk[] = [];
 function aDisk(megabytes: number): SmallDisk {
   const disk = smallDisk(megabytes);
@@ -95,11 +98,14 @@ describe.skipIf(!mayMount)('a full disk (needs the right to mount one)', () => {
     await open.close();
   });
 
-  test('SQLite says so, loses nothing that it acknowledged, and goes on once there is room', async () => {
+  test.each([
+    ['SQLite', CROWDS],
+    ['SQLite whose new jobs are written by a thread', crowds],
+  ])('%s says so, loses nothing that it acknowledged, and goes on once there is room', async (_, when) => {
     const { path } = aDisk(4);
     const file = join(path, 'pawl.db');
     const rig = await survivesAFullDisk(
-      ({ clock }) => sqliteStore({ path: file, clock }),
+      ({ clock }) => sqliteStore({ path: file, clock, crowds: when }),
       join(path, 'ballast'),
     );
     await rig.stop();

@@ -1,16 +1,28 @@
 import type { CommitItem } from '../../ports/store.js';
 import { Batched, batchedInsert } from './batched.js';
+import type { SqlValue } from './driver.js';
 import type { Session } from './session.js';
-import type { Writes } from './writes.js';
+import type { Pending, Writes } from './writes.js';
 
 const COLUMNS = ['job', 'rev', 'command_id', 'body', 'link'] as const;
+const OWNER = [...COLUMNS, 'owns'] as const;
 const INSERT = batchedInsert('log', COLUMNS);
-const INSERT_OWNER = batchedInsert('log', [...COLUMNS, 'owns']);
+const INSERT_OWNER = batchedInsert('log', OWNER);
+const INSERT_COUNTED = batchedInsert('log', COLUMNS, 'job');
+const INSERT_OWNER_COUNTED = batchedInsert('log', OWNER, 'job');
 
 /** The fence: (job, rev) is the log's key. */
 export function appendLog(writes: Writes, id: number, item: CommitItem): void {
+  pushCommit(writes.log.next(item.identities.length === 0 ? INSERT : INSERT_OWNER), id, item);
+}
+
+/** The same for a job whose row is the so-many-th after the last. */
+export function appendCounted(log: Pending, count: number, item: CommitItem): void {
+  pushCommit(log.next(item.identities.length === 0 ? INSERT_COUNTED : INSERT_OWNER_COUNTED), count, item);
+}
+
+function pushCommit(values: SqlValue[], id: number, item: CommitItem): void {
   const { rev, commandId, body, link, identities } = item;
-  const values = writes.log.next(identities.length === 0 ? INSERT : INSERT_OWNER);
   values.push(id, rev, commandId, body, link);
   if (identities.length > 0) values.push(JSON.stringify(identities));
 }

@@ -69,3 +69,17 @@ test('ways to share that come by chance do not each get a statement, and all row
     ...Object.fromEntries(wide.map((column) => [column, 128 * MOST])),
   });
 });
+
+test('a counted column counts from the number that is added to the end of the values', () => {
+  const counted = batchedInsert('given_rows', COLUMNS, 'id');
+  for (const size of SIZES) {
+    db.exec('DELETE FROM given_rows');
+    const rows = Array.from({ length: size }, (_, i) => [i + 1, 'same', i, null]);
+    const { sql, values } = counted.for(size, rows.flat());
+    db.prepare(sql).run(...values, 1_000);
+    const found = db.prepare('SELECT id, a, b FROM given_rows ORDER BY id').all();
+    expect(found.map(({ id, a, b }) => [id, a, b])).toEqual(
+      rows.map(([id, a, b]) => [1_000 + Number(id), a, b]),
+    );
+  }
+});

@@ -4,6 +4,9 @@ import type { SqlValue } from './driver.js';
 export const SIZES = [32, 8, 1] as const;
 export const [MOST] = SIZES;
 
+/** One statement, the values that it is given, and how many rows it has to change. */
+export type Batch = { readonly sql: string; readonly rows: number; readonly values: readonly SqlValue[] };
+
 /**
  * A statement for many rows, each with a list of values of the same width. In the largest a column that is the same in all
  * rows is handed over once, since that costs as much as to store it: of the eighteen of a new job six remain, or fewer.
@@ -23,10 +26,11 @@ export class Batched {
   }
 
   /** What writes so many rows, with its values: `values` are those of one row after the other. */
-  for(rows: number, values: readonly SqlValue[]): { sql: string; values: readonly SqlValue[] } {
-    if (rows === 1) return { sql: this.one, values };
+  for(rows: number, values: readonly SqlValue[]): Batch {
+    if (rows === 1) return { sql: this.one, rows, values };
     const shared = rows === MOST ? this.#shared(values) : 0;
-    return { sql: this.#text(rows, shared), values: shared === 0 ? values : this.#shorten(values, shared) };
+    const short = shared === 0 ? values : this.#shorten(values, shared);
+    return { sql: this.#text(rows, shared), rows, values: short };
   }
 
   /** The columns that have one value in all rows. */
@@ -76,8 +80,12 @@ const MOST_TEXTS = 16;
 
 const keyOf = (rows: number, shared: Columns): number => shared * 64 + rows;
 
-/** The values of a statement, as SQL: a table named `given`, and what stands for a column of its rows. */
-export type Given = { readonly table: string; readonly value: (column: number) => string };
+/** The values of a statement, as SQL: a table named `given`, what stands for a column of its rows, and for one more value behind all others. */
+export type Given = {
+  readonly table: string;
+  readonly value: (column: number) => string;
+  readonly last: string;
+};
 
 function given({ rows, width, shared }: { rows: number; width: number; shared: Columns }): Given {
   const columns = Array.from({ length: width }, (_, column) => column);
@@ -89,15 +97,22 @@ function given({ rows, width, shared }: { rows: number; width: number; shared: C
     table: `given (${own.map((column) => `c${column}`).join()}) AS (VALUES ${lists})`,
     value: (column) =>
       own.includes(column) ? `given.c${column}` : `?${rows * own.length + common.indexOf(column) + 1}`,
+    last: `?${rows * own.length + common.length + 1}`,
   };
 }
 
-/** New rows of a table. One that is there already is not written, which undoes the transaction. */
-export function batchedInsert(table: string, columns: readonly string[]): Batched {
+/**
+ * New rows of a table. One that is there already is not written, which undoes the transaction. `counted`: a column whose values
+ * count from a number that whoever runs the statement adds to the end of its values.
+ */
+export function batchedInsert(table: string, columns: readonly string[], counted?: string): Batched {
   const into = `INSERT INTO ${table} (${columns.join()})`;
+  const list = (value: (column: number) => string, last: string): string =>
+    columns.map((name, i) => (name === counted ? `${value(i)} + ${last}` : value(i))).join();
+  const one = list((column) => `?${column + 1}`, `?${columns.length + 1}`);
   return new Batched(columns.length, {
-    one: `${into} VALUES (${columns.map(() => '?').join()}) ON CONFLICT DO NOTHING`,
-    many: ({ table: rows, value }) =>
-      `WITH ${rows} ${into} SELECT ${columns.map((_, i) => value(i)).join()} FROM given WHERE true ON CONFLICT DO NOTHING`,
+    one: `${into} VALUES (${one}) ON CONFLICT DO NOTHING`,
+    many: ({ table: rows, value, last }) =>
+      `WITH ${rows} ${into} SELECT ${list(value, last)} FROM given WHERE true ON CONFLICT DO NOTHING`,
   });
 }

@@ -24,11 +24,16 @@ async function saveTogether(db: Session, items: readonly CommitItem[]): Promise<
     return await db.write(() => saveAll(db, items, { hopeful: true }));
   } catch (error) {
     if (!(error instanceof Overtaken)) throw error;
-    return db.write(() => saveAll(db, items, { hopeful: false }));
+    return saveEach(db, items);
   }
 }
 
-const SAVED: CommitReply = { ok: true, repeated: false };
+/** Saves commits, in order, within one transaction, and looks at each for itself: it may have been saved already. */
+export function saveEach(db: Session, items: readonly CommitItem[]): Promise<CommitReply[]> {
+  return db.write(() => saveAll(db, items, { hopeful: false }));
+}
+
+export const SAVED: CommitReply = { ok: true, repeated: false };
 const SAVED_ALONE: readonly CommitReply[] = [SAVED];
 
 /**

@@ -3,13 +3,8 @@ import { dirname } from 'node:path';
 import { PawlError } from '../../errors.js';
 import type { StoreClock } from '../../ports/clock.js';
 import { openDatabase, type Database } from './driver.js';
-import { isBusy, isDamaged, storeError } from './session.js';
-
-/**
- * How much of the file is kept in memory, once that much of it is in use. Out of a million, a job took 87 µs with it, 97 with
- * half of it and 100 with SQLite's own 2 MB (middle of five rounds by turns); small files never get there.
- */
-const CACHE_KB = 32_000;
+import { configure } from './settings.js';
+import { isBusy, isDamaged, storeError } from './store-error.js';
 
 /** How often a file that others are opening as well is looked at again: for five seconds. */
 const LOOK_AGAIN_MS = 5;
@@ -52,8 +47,7 @@ export async function openFile(path: string, { clock, prepare }: OpenFileOptions
 /** False: another process is in the way. Its change to the write-ahead log is one that SQLite's own timeout does not wait for. */
 function isPrepared(db: Database, prepare: (db: Database) => void, isLast: boolean): boolean {
   try {
-    db.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-    db.exec(`PRAGMA cache_size = -${CACHE_KB}`);
+    configure(db);
     prepare(db);
     return true;
   } catch (error) {

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { fakeClock } from '../../testkit/fake-clock.js';
 import { openDatabase } from './driver.js';
-import { Session, storeError } from './session.js';
+import { Session } from './session.js';
+import { storeError } from './store-error.js';
 
 /** One session, and another connection to the same file that keeps it from writing. */
 async function blocked() {

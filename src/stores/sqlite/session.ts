@@ -1,9 +1,10 @@
-import { constants } from 'node:os';
-import { PawlError, type ErrorCode } from '../../errors.js';
+import { PawlError } from '../../errors.js';
 import type { Job } from '../../kernel/index.js';
 import type { StoreClock } from '../../ports/clock.js';
 import { RecentJobs } from '../recent-jobs.js';
 import type { Database, SqlValue, Statement } from './driver.js';
+import { isBusy, isConstraint, storeError } from './store-error.js';
+import { Turns } from './turns.js';
 
 /** Longest wait for another process's transaction, and how often to look. */
 const GIVE_UP_AFTER_MS = 10_000;
@@ -26,9 +27,7 @@ export class Session {
   commits = 0;
   /** Called behind each of them. */
   onCommit: () => void = () => undefined;
-  /** How many are under way: more than one where another process is writing. */
-  #unfinished = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
   readonly #isSameFile: () => boolean;
   #lookedForFileAt: number;
   #isFileLost = false;
@@ -102,11 +101,28 @@ export class Session {
   /** Runs `work` alone and whole: what it wrote is durable when this returns, and gone if it throws. */
   write<T>(work: () => T): Promise<T> {
     // A transaction is over before this returns, unless another process is writing: then those who come later queue up.
-    const isFree = this.#unfinished === 0;
-    this.#unfinished += 1;
-    const turn = isFree ? this.#transact(work) : this.#last.then(() => this.#transact(work));
-    if (this.#unfinished > 0) this.#last = turn.catch(() => undefined);
-    return turn;
+    if (this.#turns.take('alone')) return this.#transact(work);
+    return this.#turns.wait('alone').then(() => this.#transact(work));
+  }
+
+  /** Has another connection of this process write, in turn with what this one writes. Null: nothing was written, as far as is known. */
+  async writeElsewhere<T>(write: () => Promise<T | null>): Promise<T | null> {
+    await this.#turns.wait('side by side');
+    try {
+      this.#expectFile(this.#clock.now());
+      const written = await write();
+      if (written !== null) this.#committed();
+      return written;
+    } catch (error) {
+      throw storeError(error);
+    } finally {
+      this.#turns.leave();
+    }
+  }
+
+  /** Nobody writes, and nobody waits to. */
+  get isIdle(): boolean {
+    return this.#turns.isFree;
   }
 
   /**
@@ -114,24 +130,33 @@ export class Session {
    * constraint is in the way, or another process.
    */
   writeAlone(sql: string, ...values: readonly SqlValue[]): boolean {
-    if (this.#unfinished > 0) return false;
+    if (!this.#turns.isFree) return false;
     this.#expectFile(this.#clock.now());
     try {
       this.#prepare(sql).get(...values);
       this.#committed();
       return true;
     } catch (error) {
-      if (isBusy(error) || resultCode(error) === SQLITE_CONSTRAINT) return false;
+      if (isBusy(error) || isConstraint(error)) return false;
       this.recent.clear();
       throw storeError(error);
     }
   }
 
+  /** False once the file has been deleted or replaced. */
+  isFileThere(): boolean {
+    return this.#isSameFile();
+  }
+
   async close(): Promise<void> {
-    await this.#last;
-    this.#statements.clear();
-    this.#listing.clear();
-    this.#db.close();
+    await this.#turns.wait('alone');
+    try {
+      this.#statements.clear();
+      this.#listing.clear();
+      this.#db.close();
+    } finally {
+      this.#turns.leave();
+    }
   }
 
   async #transact<T>(work: () => T): Promise<T> {
@@ -146,7 +171,7 @@ export class Session {
       }
       return this.#finish(work);
     } finally {
-      this.#unfinished -= 1;
+      this.#turns.leave();
     }
   }
 
@@ -240,61 +265,3 @@ export type RecentRow = {
   readonly head: number;
   readonly version: number;
 };
-
-const SQLITE_BUSY = 5;
-const SQLITE_CONSTRAINT = 19;
-
-const CODES: Readonly<Record<number, ErrorCode>> = {
-  [SQLITE_BUSY]: 'STORE_BUSY',
-  8: 'STORE_READ_ONLY',
-  13: 'STORE_FULL',
-};
-
-/** SQLite's primary result code; null for what is no error of SQLite. */
-function resultCode(error: unknown): number | null {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null;
-}
-
-export function isBusy(error: unknown): boolean {
-  return resultCode(error) === SQLITE_BUSY;
-}
-
-/** SQLITE_CORRUPT, and SQLITE_NOTADB. */
-export function isDamaged(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === 11 || code === 26;
-}
-
-const SQLITE_IOERR = 10;
-const SQLITE_IOERR_WRITE = 778;
-
-/** What the system says where there is no more room for this user, or in this file. SQLite itself knows the first alone. */
-const NO_ROOM: ReadonlySet<unknown> = new Set([
-  constants.errno.ENOSPC,
-  constants.errno.EDQUOT,
-  constants.errno.EFBIG,
-]);
-
-/** Node's own driver does not hand on what the system said: then a write that failed may be a quota, or a broken disk. */
-function codeOf(error: Error, code: number): { readonly code: ErrorCode; readonly hint: string } {
-  const known = CODES[code] ?? 'STORE_UNAVAILABLE';
-  if (code !== SQLITE_IOERR) return { code: known, hint: '' };
-  const said = 'systemErrno' in error ? error.systemErrno : undefined;
-  if (NO_ROOM.has(said)) {
-    return { code: 'STORE_FULL', hint: ' (no room: the disk, a quota, or the limit on the size of a file)' };
-  }
-  const isUnclear = said === undefined && 'errcode' in error && Number(error.errcode) === SQLITE_IOERR_WRITE;
-  return {
-    code: known,
-    hint: isUnclear ? ' (a write failed: look at quotas, limits on the size of files, and the disk)' : '',
-  };
-}
-
-/** Errors of the database become ours; what our own code threw stays what it is. */
-export function storeError(error: unknown, doing = ''): unknown {
-  const code = resultCode(error);
-  if (code === null || !(error instanceof Error)) return error;
-  const known = codeOf(error, code);
-  const detail = `${doing === '' ? '' : `${doing}: `}${error.message}${known.hint}`;
-  return new PawlError(known.code, { detail, cause: error });
-}

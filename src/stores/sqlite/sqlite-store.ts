@@ -1,6 +1,6 @@
 import { PawlError } from '../../errors.js';
 import type { StoreClock } from '../../ports/clock.js';
-import type { CommitItem, EffectResult, NewMessage, Store } from '../../ports/store.js';
+import type { CommitItem, CommitReply, EffectResult, NewMessage, Store } from '../../ports/store.js';
 import { GateTurns } from '../gate-turns.js';
 import { groupCommit, groupReplies } from '../group-commit.js';
 import type { MigrationMode } from '../migration.js';
@@ -9,6 +9,7 @@ import { UnreadableJobs } from '../unreadable-jobs.js';
 import { claim } from './claim.js';
 import { ownerOf, saveGroup } from './commit.js';
 import { heldFor, hold, pausedQueues, pauseQueue, release } from './controls.js';
+import { Crowds, CROWDS, type CrowdsOptions } from './crowds.js';
 import { dlq, dlqItem, putDlqItem } from './dlq.js';
 import type { Database } from './driver.js';
 import { beat, orphans, resign, workers } from './leases.js';
@@ -16,6 +17,7 @@ import { list } from './list-jobs.js';
 import { load } from './load.js';
 import { effects, inbox, putEffect, putMessage, unread } from './mailbox.js';
 import { migrate } from './migrate.js';
+import type { NewJob } from './new-jobs.js';
 import { openFile } from './open-file.js';
 import { deadOutbox, settleOutbox, takeOutbox } from './outbox.js';
 import { aged, purge } from './purge.js';
@@ -42,29 +44,48 @@ import { watchedWakeUps } from './wake-ups.js';
 const MOST_IN_GROUP = 500;
 /** What has more characters counts for more: together they have four megabytes at most, which are written in a tenth of a second. */
 const LONG = 8_192;
-const weightOf = (characters: number): number => Math.max(1, characters / LONG);
+const weightOf = (item: CommitItem): number =>
+  Math.max(1, (item.body.length + (item.dlqItem?.payload.length ?? 0)) / LONG);
+/** One is written while the next is made. */
+const CROWDS_ABREAST = 2;
 
 export type SqliteOptions = {
   readonly path: string;
   readonly clock: StoreClock;
   readonly migrations?: MigrationMode;
+  /** When new jobs are handed to a thread. */
+  readonly crowds?: CrowdsOptions;
 };
 
 /** One file, which several processes may open. Everything that is acknowledged has been synced to disk. */
-export async function sqliteStore({ path, clock, migrations = 'migrate' }: SqliteOptions): Promise<Store> {
+export async function sqliteStore({
+  path,
+  clock,
+  migrations = 'migrate',
+  crowds: when = CROWDS,
+}: SqliteOptions): Promise<Store> {
   const prepare = (opened: Database): void => migrate(opened, migrations);
   const db = new Session(await openFile(path, { clock, prepare }), clock, sameFile(path));
   const checkpoints = new QuietCheckpoints(db, clock);
   db.onCommit = checkpoints.committed;
   const { stop, isHere, ...wakeUps } = watchedWakeUps(db, { path, clock });
+  const crowds = new Crowds(db, path, when);
+  if (when.after === 0) await crowds.begin();
+  const replyOf = (replies: readonly CommitReply[]) => ({ now: db.now(), replies });
+  const limits = { most: MOST_IN_GROUP, weigh: weightOf };
   const commit = groupReplies(
-    (items: readonly CommitItem[]) => saveGroup(db, items),
-    (replies) => ({ now: db.now(), replies }),
-    {
-      most: MOST_IN_GROUP,
-      weigh: (item) => weightOf(item.body.length + (item.dlqItem?.payload.length ?? 0)),
+    (items: readonly CommitItem[]) => {
+      crowds.see(items);
+      return saveGroup(db, items);
     },
+    replyOf,
+    limits,
   );
+  const commitCrowds = groupReplies((items: readonly NewJob[]) => crowds.save(items), replyOf, {
+    ...limits,
+    abreast: CROWDS_ABREAST,
+    isPrompt: true,
+  });
   const unreadable = new UnreadableJobs();
   const hints = { reading: new ReadAhead(), unreadable, gateTurns: new GateTurns() };
   /** For what comes in crowds, such as the ends of a thousand children, or as many firings: one sync of the disk for many. */
@@ -77,7 +98,7 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
   const putSchedules = together((put: SchedulePut) => putSchedule(db, put));
 
   return {
-    commit,
+    commit: (items) => (crowds.takes(items) ? commitCrowds(items) : commit(items)),
     commitWithin: () =>
       Promise.reject(new PawlError('TX_UNSUPPORTED', { detail: 'SQLite has no transaction to share' })),
     begin: async () => begin(db),
@@ -139,10 +160,11 @@ export async function sqliteStore({ path, clock, migrations = 'migrate' }: Sqlit
     purge: (asked) => db.write(() => purge(db, asked)),
     strays: async (page) => strays(db, page),
     ...wakeUps,
-    close: () => {
+    async close() {
       stop();
       checkpoints.stop();
-      return db.close();
+      await crowds.close();
+      await db.close();
     },
   };
 }

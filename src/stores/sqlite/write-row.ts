@@ -4,7 +4,7 @@ import { encodeState } from '../job-state.js';
 import { Batched, batchedInsert } from './batched.js';
 import type { SqlValue } from './driver.js';
 import type { RecentRow, Session } from './session.js';
-import { Overtaken, type Writes } from './writes.js';
+import { Overtaken, type Pending, type Writes } from './writes.js';
 
 /** The columns that may change with a job, besides `status`, `state` and `ready`. */
 const CHANGING = [
@@ -43,6 +43,7 @@ const NEW_COLUMNS = [
   'rev',
 ] as const;
 const INSERT = batchedInsert('jobs', [...NEW_COLUMNS, 'id']);
+const INSERT_COUNTED = batchedInsert('jobs', [...NEW_COLUMNS, 'id'], 'id');
 const INSERT_ALONE = batchedInsert('jobs', NEW_COLUMNS).one;
 
 /**
@@ -51,8 +52,27 @@ const INSERT_ALONE = batchedInsert('jobs', NEW_COLUMNS).one;
  * not be looked up.
  */
 export function insertRow(db: Session, writes: Writes, job: Job): number {
-  const row = rowOf(job);
   const values = writes.isForOne ? [] : writes.newRows.next(INSERT);
+  pushNew(db, values, job);
+  if (writes.isForOne) {
+    const { changes, id } = db.run(INSERT_ALONE, ...values);
+    if (changes === 0) throw new Overtaken();
+    return id;
+  }
+  const id = writes.newId();
+  values.push(id);
+  return id;
+}
+
+/** The same, without a transaction: the row is the so-many-th after the last. */
+export function insertCounted(db: Session, rows: Pending, { count, job }: { count: number; job: Job }): void {
+  const values = rows.next(INSERT_COUNTED);
+  pushNew(db, values, job);
+  values.push(count);
+}
+
+function pushNew(db: Session, values: SqlValue[], job: Job): void {
+  const row = rowOf(job);
   values.push(
     row.jobId,
     bucketOf(row.jobId),
@@ -72,14 +92,6 @@ export function insertRow(db: Session, writes: Writes, job: Job): number {
     row.deadlineAt,
     row.rev,
   );
-  if (writes.isForOne) {
-    const { changes, id } = db.run(INSERT_ALONE, ...values);
-    if (changes === 0) throw new Overtaken();
-    return id;
-  }
-  const id = writes.newId();
-  values.push(id);
-  return id;
 }
 
 /** Updates the row of a job that this transaction has looked at; `before` is null if not at all of it. */

@@ -1,5 +1,6 @@
-import { MOST, SIZES, type Batched } from './batched.js';
+import { MOST, SIZES, type Batch, type Batched } from './batched.js';
 import type { SqlValue } from './driver.js';
+import { LAST_ROW } from './last-row.js';
 import type { Session } from './session.js';
 
 /** Thrown to undo a transaction: something had come between. */
@@ -9,7 +10,6 @@ export class Overtaken extends Error {
   }
 }
 
-const LAST_ROW = 'SELECT ifnull(max(id), 0) AS id FROM jobs';
 const LAST_ROW_OR_LOG = `SELECT max((SELECT ifnull(max(id), 0) FROM jobs), (SELECT ifnull(max(job), 0) FROM log)) AS id`;
 
 /**
@@ -34,10 +34,13 @@ export class Writes {
     this.#db = db;
     this.#hopeful = hopeful;
     this.isForOne = isForOne;
-    this.log = new Pending(db);
-    this.rows = new Pending(db);
-    this.newRows = new Pending(db);
-    this.records = new Pending(db);
+    const run = ({ sql, rows, values }: Batch): void => {
+      if (db.runList(sql, values) < rows) throw new Overtaken();
+    };
+    this.log = new Pending(run);
+    this.rows = new Pending(run);
+    this.newRows = new Pending(run);
+    this.records = new Pending(run);
   }
 
   /**
@@ -58,15 +61,15 @@ export class Writes {
   }
 }
 
-/** Values for one statement, until there are enough of them or another statement is wanted. */
-class Pending {
-  readonly #db: Session;
+/** Values for one statement, until there are enough of them or another statement is wanted. They are good until `run` returns. */
+export class Pending {
+  readonly #run: (batch: Batch) => void;
   readonly #values: SqlValue[] = [];
   #statement: Batched | null = null;
   #rows = 0;
 
-  constructor(db: Session) {
-    this.#db = db;
+  constructor(run: (batch: Batch) => void) {
+    this.#run = run;
   }
 
   /** Where to push the values of one more row. */
@@ -84,8 +87,7 @@ class Pending {
     for (const rows of SIZES) {
       for (; this.#rows >= rows; this.#rows -= rows) {
         const part = this.#rows === rows ? values : values.splice(0, rows * width);
-        const batch = statement.for(rows, part);
-        if (this.#db.runList(batch.sql, batch.values) < rows) throw new Overtaken();
+        this.#run(statement.for(rows, part));
       }
     }
     values.length = 0;

@@ -1,0 +1,10 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { CROWDS, type CrowdsOptions } from '../src/stores/sqlite/crowds.js';
+import { bundled } from './bundled.js';
+
+/** SQLite's new jobs are handed to a thread, however few they are. Where tests run the sources, there is no file for it beside them. */
+export async function byAThread(): Promise<CrowdsOptions> {
+  const script = pathToFileURL(join(await bundled(), 'src/stores/sqlite/writer-thread.js'));
+  return { ...CROWDS, script, after: 0, few: 1 };
+}
