@@ -23,7 +23,11 @@ async function measure(told: Assignment): Promise<Answer> {
   const run = (await measuresOf(told.subject))[told.workload];
   if (run === undefined) return { reason: 'does not do this' };
   const found = await run(told);
-  return { figures: Array.isArray(found) ? found : [found as Figures] };
+  const figures = Array.isArray(found) ? found : [found as Figures];
+  for (const [name, value] of figures.flatMap((one) => Object.entries(one))) {
+    if (!Number.isFinite(value)) return { reason: `found nothing to take ${name} of` };
+  }
+  return { figures };
 }
 
 /** How many it has started. */
