@@ -124,30 +124,44 @@ describe('group commit', () => {
     expect(await begunAtOnce(1)).toEqual([]);
   });
 
-  test('one that is prompt begins while another is under way, without those who are answered later in the same turn', async () => {
-    const begunBy = async (isPrompt: boolean): Promise<readonly (readonly number[])[]> => {
-      const { commit, groups, turn } = heldBack({ most: 10, abreast: 2, isPrompt });
-      const again = [1, 2].map(async (ask) => {
-        await commit([ask]);
-        await commit([ask + 10]);
+  describe('where only crowds go beside another group', () => {
+    const options = { most: 1_000, abreast: 2, onlyCrowds: true };
+    const tick = () => new Promise<void>((resolve) => process.nextTick(resolve));
+
+    test('a crowd begins at once, without those who are answered later in the same turn', async () => {
+      const { commit, groups, turn } = heldBack(options);
+      const twice = Array.from({ length: 80 }, async (_, n) => {
+        await commit([n]);
+        await commit([n]);
       });
       await turn();
-      const late = commit([3]).then(() => commit([13]));
-      await turn();
+      expect(groups.map(({ asks }) => asks.length)).toEqual([40, 40]);
       // Two answers in one turn, as from two messages of a thread.
+      for (const at of [0, 1]) {
+        groups[at]?.answer();
+        await tick();
+        await tick();
+      }
+      expect(groups.map(({ asks }) => asks.length)).toEqual([40, 40, 40, 40]);
+      for (const group of groups) group.answer();
+      await Promise.all(twice);
+    });
+
+    test('a few wait for the group that is under way, then for the end of the turn, and go together', async () => {
+      const { commit, groups, turn } = heldBack(options);
+      const first = commit([1]);
+      await turn();
+      const few = [2, 3].map((ask) => commit([ask]));
+      await turn();
+      expect(groups.map(({ asks }) => asks)).toEqual([[1]]);
       groups[0]?.answer();
-      await new Promise<void>((resolve) => process.nextTick(resolve));
-      await new Promise<void>((resolve) => process.nextTick(resolve));
+      await first;
+      const late = commit([4]);
+      await turn();
+      expect(groups.map(({ asks }) => asks)).toEqual([[1], [2, 3, 4]]);
       groups[1]?.answer();
-      await turn();
-      for (const group of groups) group.answer();
-      await turn();
-      for (const group of groups) group.answer();
-      await Promise.all([...again, late]);
-      return groups.map(({ asks }) => asks);
-    };
-    expect(await begunBy(true)).toEqual([[1, 2], [3], [11, 12], [13]]);
-    expect(await begunBy(false)).toEqual([[1, 2], [3], [11, 12, 13]]);
+      expect(await Promise.all([...few, late])).toEqual([[20], [30], [40]]);
+    });
   });
 
   test('where it is this process, those who come alone do not wait for the end of the turn, but the event loop gets one', async () => {

@@ -25,10 +25,10 @@ export type GroupOptions<Ask> = {
   readonly weigh?: ((ask: Ask) => number) | undefined;
   readonly abreast?: number;
   /**
-   * While one group is under way the next does not wait for the end of the turn either. Else whoever is answered within the same turn
-   * as others asks again with them, and both groups go, and wait, in step: a sixth less with a thread (decision 60), no matter to a server.
+   * Only a crowd goes beside another group, and without waiting for the end of the turn; a few wait until that is answered, as where the
+   * database is this process. For a database that may be either (decision 60).
    */
-  readonly isPrompt?: boolean;
+  readonly onlyCrowds?: boolean;
   readonly mostWaiting?: number;
 };
 
@@ -49,7 +49,7 @@ export function groupCommit<Ask, Answer>(
 export function groupReplies<Ask, Answer, Reply>(
   run: (asks: readonly Ask[]) => Answers<Answer> | Promise<Answers<Answer>>,
   replyOf: (answers: readonly Answer[]) => Reply,
-  { most, weigh, abreast = 1, isPrompt = false, mostWaiting = MOST_WAITING }: GroupOptions<Ask>,
+  { most, weigh, abreast = 1, onlyCrowds = false, mostWaiting = MOST_WAITING }: GroupOptions<Ask>,
 ): (asks: readonly Ask[]) => Promise<Reply> {
   type Waiting = {
     readonly asks: readonly Ask[];
@@ -133,12 +133,17 @@ export function groupReplies<Ask, Answer, Reply>(
     else resolve(replyOf(own as readonly Answer[]));
   }
 
+  /** The database is another process. */
+  const isElsewhere = abreast > 1 && !onlyCrowds;
+  const mayBegin = (): boolean => !onlyCrowds || underWay === 0 || waiting >= WORTH_SHARING;
+
   function begin(): void {
-    while (queue.length > 0 && underWay < abreast) void serve(takeGroup());
+    while (queue.length > 0 && underWay < abreast && mayBegin()) void serve(takeGroup());
   }
 
   /**
-   * At once if it is a crowd, else with the end of the turn. A database that has nothing to do is asked as soon as this callback is
+   * At once if it is a crowd, else with the end of the turn. Where only crowds go beside another group, as soon as this callback is through:
+   * those who are answered later in the same turn would else ask again with these, and both groups go, and wait, in step. A database that has nothing to do is asked as soon as this callback is
    * through: a turn of the event loop is a fourteenth of a step's time. Where the database is this process, only what comes
    * alone, as it does while steps follow each other, and not without end: the event loop would never get its turn.
    */
@@ -147,8 +152,8 @@ export function groupReplies<Ask, Answer, Reply>(
     if (waiting >= CROWD && abreast > 1) begin();
     else if (!isDue) {
       isDue = true;
-      if (isPrompt || (underWay === 0 && (abreast > 1 || inARow < MOST_IN_A_ROW)))
-        process.nextTick(beginEarly);
+      const isEarly = underWay > 0 ? onlyCrowds : isElsewhere || inARow < MOST_IN_A_ROW;
+      if (isEarly) process.nextTick(beginEarly);
       else setImmediate(beginInTurn);
     }
   }
@@ -157,8 +162,9 @@ export function groupReplies<Ask, Answer, Reply>(
   const beginInTurn = (): void => beginDue(0);
 
   function beginDue(alone: number): void {
-    inARow = queue.length === 1 ? alone : MOST_IN_A_ROW;
     isDue = false;
+    if (!mayBegin()) return;
+    inARow = queue.length === 1 ? alone : MOST_IN_A_ROW;
     begin();
   }
 

@@ -84,7 +84,7 @@ export async function sqliteStore({
   const commitCrowds = groupReplies((items: readonly NewJob[]) => crowds.save(items), replyOf, {
     ...limits,
     abreast: CROWDS_ABREAST,
-    isPrompt: true,
+    onlyCrowds: true,
   });
   const unreadable = new UnreadableJobs();
   const hints = { reading: new ReadAhead(), unreadable, gateTurns: new GateTurns() };
