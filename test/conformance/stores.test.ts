@@ -158,6 +158,6 @@ describe('every store says the same as the memory store', () => {
 
 test('new jobs were written by a thread wherever that is said, most of them at the first try', async () => {
   const outcomes = handedOver.mock.settledResults.map(({ value }) => value as number | null);
-  expect(outcomes.length).toBeGreaterThan(1_000);
+  expect(outcomes.length).toBeGreaterThan(500);
   expect(outcomes.filter((last) => last === null).length).toBeLessThan(outcomes.length / 4);
 });
