@@ -29,8 +29,8 @@ const BUSY_MS = 10_000;
 type Replies = readonly CommitReply[] | Promise<readonly CommitReply[]>;
 
 /**
- * Where many jobs are started at a time, a thread of its own writes them, while this one makes the next: a start is made and written in
- * two thirds of the time, and the event loop does not wait for the disk (decision 60). All else is written in this thread: a claim decides within its
+ * Where many jobs are started at a time, a thread of its own writes them, while this one makes the next: a start takes three quarters
+ * of the time, and the event loop does not wait for the disk (decision 60). All else is written in this thread: a claim decides within its
  * transaction.
  */
 export class Crowds {
