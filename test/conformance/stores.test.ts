@@ -17,7 +17,7 @@ import {
   type Topic,
 } from '../../src/testkit/index.js';
 import { cutConnections, startPostgres, type PostgresServer } from '../postgres-server.js';
-import { byAThread } from '../by-a-thread.js';
+import { byAThread, withRealWaits } from '../by-a-thread.js';
 import { LONG } from '../long-mode.js';
 import { storeFolder } from '../store-folder.js';
 
@@ -80,7 +80,7 @@ const STORES: Readonly<Record<string, Fresh>> = {
   },
   [BY_A_THREAD]: () => {
     const path = join(folder, `${cases++}.db`);
-    return ({ clock, name }) => sqliteStore({ path: `${path}.${name}`, clock, crowds });
+    return ({ clock, name }) => sqliteStore({ path: `${path}.${name}`, clock: withRealWaits(clock), crowds });
   },
   postgres: onPostgres(),
   /** Nobody listens, and nothing is prepared. */

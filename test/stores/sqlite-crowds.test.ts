@@ -12,7 +12,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { Writer } from '../../src/stores/sqlite/writer.js';
 import { command, Rig } from '../../src/testkit/index.js';
 import { bundled } from '../bundled.js';
-import { byAThread } from '../by-a-thread.js';
+import { byAThread, withRealWaits } from '../by-a-thread.js';
 import { storeFolder } from '../store-folder.js';
 
 const SAVED: CommitReply = { ok: true, repeated: false };
@@ -24,7 +24,7 @@ async function ground(crowds: CrowdsOptions = always) {
   const folder = storeFolder('pawl-crowds-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const rig = await Rig.start(({ clock, name }) =>
-    sqliteStore({ path: join(folder, `${name}.db`), clock, crowds }),
+    sqliteStore({ path: join(folder, `${name}.db`), clock: withRealWaits(clock), crowds }),
   );
   onTestFinished(() => rig.stop());
   const path = join(folder, 'main.db');

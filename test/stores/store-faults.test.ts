@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/stores/sqlite/driver.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.js';
 import { postgresStore } from '../../src/stores/postgres/postgres-store.js';
 import { fakeClock, Rig, T0, type OpenStore } from '../../src/testkit/index.js';
-import { byAThread } from '../by-a-thread.js';
+import { byAThread, withRealWaits } from '../by-a-thread.js';
 import { cliOn } from '../cli/in-process.js';
 import { ask, startPostgres, type PostgresServer } from '../postgres-server.js';
 import { smallDisk, type SmallDisk } from './small-disk.js';
@@ -105,7 +105,7 @@ describe.skipIf(!mayMount)('a full disk (needs the right to mount one)', () => {
     const { path } = aDisk(4);
     const file = join(path, 'pawl.db');
     const rig = await survivesAFullDisk(
-      ({ clock }) => sqliteStore({ path: file, clock, crowds: when }),
+      ({ clock }) => sqliteStore({ path: file, clock: withRealWaits(clock), crowds: when }),
       join(path, 'ballast'),
     );
     await rig.stop();
