@@ -13,5 +13,5 @@ export async function byAThread(): Promise<CrowdsOptions> {
 
 /** The time is the test's, waiting takes as long as it does: another connection's thread may be writing, and is at work in real time. */
 export function withRealWaits(clock: StoreClock): StoreClock {
-  return { now: () => clock.now(), after: systemClock.after };
+  return { now: () => clock.now(), after: (ms, run) => systemClock.after(ms, run) };
 }
