@@ -142,10 +142,11 @@ export function groupReplies<Ask, Answer, Reply>(
   }
 
   /**
-   * At once if it is a crowd, else with the end of the turn. Where only crowds go beside another group, as soon as this callback is through:
-   * those who are answered later in the same turn would else ask again with these, and both groups go, and wait, in step. A database that has nothing to do is asked as soon as this callback is
+   * At once if it is a crowd, else with the end of the turn. A database that has nothing to do is asked as soon as this callback is
    * through: a turn of the event loop is a fourteenth of a step's time. Where the database is this process, only what comes
-   * alone, as it does while steps follow each other, and not without end: the event loop would never get its turn.
+   * alone, as it does while steps follow each other, and not without end: the event loop would never get its turn. Where only crowds go
+   * beside another group, they do not wait either: those who are answered later in the turn would ask again with them, and both groups
+   * go, and wait, in step.
    */
   function beginSoon(): void {
     if (queue.length === 0 || underWay === abreast) return;

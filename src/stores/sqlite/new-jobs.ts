@@ -19,10 +19,7 @@ export function isNewJob(item: CommitItem): item is NewJob {
   return identities.every(({ needs, replaces }) => needs === undefined && replaces === undefined);
 }
 
-/**
- * What writes new jobs in one transaction, without looking anything up: whatever is there already undoes it. Null: somebody has one of
- * their identities.
- */
+/** What writes new jobs in one transaction, which whatever is there by then undoes. Null: somebody has one of their identities already. */
 export function newJobs(db: Session, items: readonly NewJob[]): Order['statements'] | null {
   const statements: (Batch & { isCounted: boolean })[] = [];
   const noted =

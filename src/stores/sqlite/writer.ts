@@ -41,9 +41,20 @@ export class Writer {
   readonly #waiting = new Map<number, Waiting>();
   #orders = 0;
   #isOver = false;
+  /** Once its thread is gone, and nobody waits for it any more. */
+  readonly #ended: Promise<void>;
 
   private constructor(thread: Worker) {
     this.#thread = thread;
+    this.#ended = new Promise((ended) => {
+      // Behind the answers that it has given before, and only then is what is left unknown.
+      thread.once('exit', () => {
+        setImmediate(() => {
+          this.#end();
+          ended();
+        });
+      });
+    });
   }
 
   /** Null: there can be no thread here, or it could not open the database. */
@@ -61,14 +72,11 @@ export class Writer {
       });
       // An exit follows.
       thread.on('error', () => undefined);
-      thread.once('exit', () => {
-        writer.#end();
-        opened(null);
-      });
+      void writer.#ended.then(() => opened(null));
     });
   }
 
-  /** Its thread has ended: nothing more is written. */
+  /** It takes nothing more: it was closed, or its thread has ended. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -88,21 +96,20 @@ export class Writer {
     });
   }
 
-  /** Once all that it was handed is done. */
-  async close(): Promise<void> {
-    if (this.#isOver) return;
-    const ended = new Promise((resolve) => {
-      this.#thread.once('exit', resolve);
-    });
-    this.#thread.ref();
-    this.#thread.postMessage('close');
-    await ended;
+  /** Once all that it was handed is done. It takes nothing more from the moment it is asked to. */
+  close(): Promise<void> {
+    if (!this.#isOver) {
+      this.#isOver = true;
+      this.#thread.ref();
+      this.#thread.postMessage('close');
+    }
+    return this.#ended;
   }
 
   #hear({ id, outcome }: Exclude<Answer, 'open'>): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
-    if (this.#waiting.size === 0) this.#thread.unref();
+    if (this.#waiting.size === 0 && !this.#isOver) this.#thread.unref();
     if ('last' in outcome) waiting?.resolve(outcome.last);
     else {
       const { message, ...codes } = outcome.failure;
